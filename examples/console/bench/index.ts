@@ -78,7 +78,7 @@ const STEPS: readonly Step[] = [
   ['open the list', async (page) => await page.getByRole('menuitem', { name: 'Products' }).click(), /sort=\["name"/],
   [
     'sort by price',
-    async (page) => await page.getByRole('button', { name: /^Sort by price/i }).click(),
+    async (page) => await page.getByRole('columnheader').getByRole('button', { name: 'Price' }).click(),
     /sort=\["price_amount"/
   ],
   ['next page', async (page) => await page.getByRole('button', { name: 'Go to next page' }).click(), /skip=25/],

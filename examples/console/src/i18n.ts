@@ -2,10 +2,7 @@ import type { I18nProvider } from 'react-admin'
 import english from 'ra-language-english'
 import { texts } from './texts.ts'
 
-/** Fields are named as they are: react-admin writes `Sort by sKU`. */
-const ra = { ...english.ra, sort: { ...english.ra.sort, sort_by: 'Sort by %{field} %{order}' } }
-
-const PHRASES: object = { ra, resources: texts.names }
+const PHRASES: object = { ra: english.ra, resources: texts.names }
 
 type Options = { readonly _?: string, readonly smart_count?: number } & Readonly<Record<string, unknown>>
 

@@ -23,6 +23,7 @@ const ProductList = later(async () => (await import('./catalog/product-list.tsx'
 const ProductCreate = later(async () => (await import('./catalog/product-form.tsx')).ProductCreate)
 const ProductEdit = later(async () => (await import('./catalog/product-form.tsx')).ProductEdit)
 const CategoriesPage = later(async () => (await import('./catalog/categories-page.tsx')).CategoriesPage)
+const ImportPage = later(async () => (await import('./catalog/import-page.tsx')).ImportPage)
 const ImportsPage = later(async () => (await import('./catalog/imports-page.tsx')).ImportsPage)
 const TagList = later(async () => (await import('./catalog/tags.tsx')).TagList)
 const TagCreate = later(async () => (await import('./catalog/tags.tsx')).TagCreate)
@@ -71,6 +72,7 @@ export default function ShopWorkspace () {
         <Route path='/api-keys/:id' element={<KeyPage />} />
         <Route path='/categories' element={<CategoriesPage />} />
         <Route path='/imports' element={<ImportsPage />} />
+        <Route path='/imports/:id' element={<ImportPage />} />
         <Route path='/members' element={<MembersPage />} />
         <Route path='/settings' element={<SettingsPage />} />
       </CustomRoutes>

@@ -89,8 +89,7 @@ export const texts = {
     archived: 'archived',
     documentation: 'API documentation',
     yourId: 'Your id',
-    loading: 'Loading',
-    table: (name: string) => `${isolated(name)}, as a table`
+    loading: 'Loading'
   },
   menu: {
     home: 'Home',
@@ -390,13 +389,37 @@ export const texts = {
     sent: 'The import has begun',
     none: 'Nothing was imported yet',
     noneWhy: 'Your imports appear here with their results. Each can be undone as a whole.',
-    columns: ['When', 'State', 'Lines', 'Result', 'Actions'],
+    columns: ['File', 'State', 'Result'],
+    one: 'Import',
+    facts: { state: 'State', who: 'Who', at: 'Sent', end: 'Ended', became: 'Result' },
+    lines: 'Lines',
+    lineColumns: ['Line', 'Outcome', 'Product, or what is wrong'],
+    outcomes: {
+      created: 'Created',
+      updated: 'Changed',
+      unchanged: 'Unchanged',
+      failed: 'Failed',
+      skipped: 'Not reached',
+      pending: 'Waiting'
+    },
+    outcome: (name: string, count: string) => `${name} (${count})`,
+    noLines: 'No such lines',
+    ended: (name: string, state: string, became: string) =>
+      `${name} has ended. ${state}: ${became || 'no line was applied'}.`,
+    failedLines: 'Download failed lines',
+    failedWhy: (count: number) =>
+      `${count === 1 ? 'One line' : `${count} lines`} failed. Download ${count === 1 ? 'it' : 'them'}, correct what ` +
+      'the column “error” says, and import that file: it has no other lines.',
+    undone: (count: number, of: number) =>
+      count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
+    progressText: (done: number, count: number) => `${done} of ${counted(count, 'line')}`,
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
       Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`).join(', '),
     cancel: 'Cancel',
     undo: 'Undo',
+    undoRest: 'Undo the rest',
     undoTitle: 'Undo this import?'
   },
   activity: {
@@ -539,12 +562,12 @@ export const texts = {
     welcome: (name: string) => `Welcome, ${isolated(name)}`,
     products: 'Products',
     active: 'on sale',
-    drafts: 'drafts',
+    drafts: (count: number) => counted(count, 'draft'),
     orders: 'Orders',
     pending: 'pending',
     inAll: (count: number) => `${count} in all`,
     keys: 'Active API keys',
-    expiring: 'expire within 14 days',
+    expiring: (count: number) => `${count} ${count === 1 ? 'expires' : 'expire'} within 14 days`,
     accounts: 'Accounts',
     unlinked: 'without a payment customer',
     changes: 'Changes per day',
@@ -617,7 +640,7 @@ export const texts = {
     setShort: 'Set',
     verifyShort: 'Check',
     verifyAll: 'Check all of this page',
-    keyColumns: ['Shop', 'Key', 'Accounts', ''],
+    keyColumns: ['Shop', 'Key', 'Accounts', 'Actions'],
     payUnreadable: 'A key is set, but the server can no longer decrypt it. Replace it.',
     counts: (accounts: number, linked: number, synced: number) =>
       `${counted(accounts, 'account')}, ${linked} linked, ${synced} synced`,
@@ -923,6 +946,13 @@ export const texts = {
     unseen: (count: number) => `${count === 1 ? 'One of them is' : `${count} of them are`} not on this page:`,
     gone: (count: number) => `${count === 1 ? 'One more is' : `${count} more are`} not there any more, and left out.`,
     allSeen: 'All of them are on this page.',
+    matches: (first: number, last: number, total: number) => {
+      if (total === 0) return 'No results'
+      return first === 1 && last === total
+        ? counted(total, 'result')
+        : `${first} to ${last} of ${counted(total, 'result')}`
+    },
+    select: (name: string) => `Select ${isolated(name)}`,
     actions: 'Actions',
     columns: 'Columns',
     reset: 'Reset',

@@ -1,4 +1,5 @@
 import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from 'react-admin'
+import { EDGE } from './layout/edge.ts'
 import { texts } from './texts.ts'
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
@@ -59,10 +60,10 @@ function themed (
     components: {
       ...base.components,
       // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
-      // The bar lies over the top of the page, and would hide what gets the focus there (WCAG 2.4.11).
+      // Bars lie over the edges of the page, and would hide what gets the focus there (WCAG 2.4.11).
       MuiCssBaseline: {
         styleOverrides: {
-          html: { scrollPaddingTop: '5rem' },
+          html: { scrollPaddingTop: '5rem', scrollPaddingBottom: '5rem' },
           'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' }
         }
       },
@@ -79,14 +80,31 @@ function themed (
           }
         }
       },
-      // Only their height is nothing while no row is selected: they would still be reached by Tab.
+      // What can be done with the selected rows is at the lower edge of the screen, where it covers no search. Only its
+      // height is nothing while no row is selected: it would still be reached by Tab.
+      RaDataTable: { styleOverrides: { root: { display: 'flex', flexDirection: 'column' } } },
       RaBulkActionsToolbar: {
-        styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } }
+        styleOverrides: {
+          root: {
+            order: 1,
+            position: 'sticky',
+            bottom: EDGE,
+            zIndex: 3,
+            '& .RaBulkActionsToolbar-toolbar': {
+              position: 'static',
+              transform: 'none',
+              height: 'auto',
+              flexWrap: 'wrap',
+              borderRadius: 0
+            },
+            '& .RaBulkActionsToolbar-collapsed': { height: 0, visibility: 'hidden' }
+          }
+        }
       },
       // A wide table scrolls in its place, and does not widen the form.
       RaEdit: { styleOverrides: { root: { '& .RaEdit-card': { minWidth: 0 } } } },
-      // react-admin fades what stands at the end of a line, and lets the name touch it.
-      RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1, marginLeft: 8 } } } },
+      // The menu has no frame on a tablet either.
+      RaSidebar: { styleOverrides: { root: { '& .MuiPaper-root': { border: 0 } } } },
       MuiPaper: {
         defaultProps: { elevation: 0 },
         styleOverrides: {
@@ -102,6 +120,11 @@ function themed (
         }
       },
       MuiButton: { defaultProps: { disableElevation: true } },
+      // A table that is laid out otherwise stays one: see layout/fold.tsx.
+      MuiTable: { defaultProps: { role: 'table' } },
+      MuiTableHead: { defaultProps: { role: 'rowgroup' } },
+      MuiTableBody: { defaultProps: { role: 'rowgroup' } },
+      MuiTableRow: { defaultProps: { role: 'row' } },
       // A long name breaks, so that it leaves room for the other columns, but not after each letter.
       MuiTableCell: {
         styleOverrides: {

@@ -1,18 +1,13 @@
 import { CssBaseline } from '@mui/material'
 import { QueryClient } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import {
-  AdminContext,
-  type AuthProvider,
-  CoreAdminUI,
-  Error as ErrorPage,
-  LoadingPage,
-  Notification
-} from 'react-admin'
+import { AdminContext, type AuthProvider, CoreAdminUI, Error as ErrorPage, LoadingPage } from 'react-admin'
 import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
+import { Announcements } from './layout/announcements.tsx'
 import { Conflicts, createSettling, SettlingContext } from './layout/conflicts.tsx'
 import { NotFound } from './layout/not-found.tsx'
+import { Toasts } from './layout/toasts.tsx'
 import { workspaceLayout } from './layout/workspace-layout.tsx'
 import { storeFor } from './store.ts'
 import { darkTheme, lightTheme } from './theme.ts'
@@ -59,19 +54,21 @@ export function Workspace ({ path, root, home, menu, children }: WorkspaceProps)
         darkTheme={darkTheme}
       >
         <CssBaseline enableColorScheme />
-        <CoreAdminUI
-          dashboard={home}
-          layout={layout}
-          catchAll={NotFound}
-          loading={LoadingPage}
-          error={ErrorPage}
-          title=''
-          disableTelemetry
-        >
-          {children}
-        </CoreAdminUI>
-        <Notification />
-        <Conflicts />
+        <Announcements>
+          <CoreAdminUI
+            dashboard={home}
+            layout={layout}
+            catchAll={NotFound}
+            loading={LoadingPage}
+            error={ErrorPage}
+            title=''
+            disableTelemetry
+          >
+            {children}
+          </CoreAdminUI>
+          <Toasts />
+          <Conflicts />
+        </Announcements>
       </AdminContext>
     </SettlingContext.Provider>
   )

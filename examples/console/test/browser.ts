@@ -111,6 +111,24 @@ export async function comesTrue (page: Page | Frame, expression: string): Promis
   return false
 }
 
+/**
+ * Writes down in `heard` all that any live region of the page says from now on: what is added to it, not what stood
+ * there before.
+ */
+export async function listen (page: Page): Promise<void> {
+  await page.evaluate(`heard = []; globalThis.listener?.disconnect(); listener = new MutationObserver((changes) => {
+    const live = '[aria-live], [role=status], [role=alert]'
+    for (const { addedNodes, target } of changes) {
+      const around = (target.nodeType === 1 ? target : target.parentElement)?.closest(live)
+      for (const node of addedNodes) {
+        const own = node.nodeType === 1 ? [node, ...node.querySelectorAll('*')] : []
+        const loud = own.find((element) => element.matches(live))
+        if ((around ?? loud) != null && node.textContent !== '') heard.push((loud ?? node).textContent)
+      }
+    }
+  }); listener.observe(document.body, { subtree: true, childList: true, characterData: true })`)
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /**

@@ -25,7 +25,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
   await t.test('an owner searches, filters and sorts products', async (t) => {
     await kim.getByRole('textbox', { name: /search/i }).fill('kettle')
-    await kim.getByRole('cell', { name: 'Gooseneck Kettle', exact: false }).first().waitFor()
+    await kim.getByRole('rowheader', { name: 'Gooseneck Kettle', exact: false }).first().waitFor()
     await kim.waitForURL(/filter=.*kettle/)
     const [file] = await Promise.all([
       kim.waitForEvent('download'),
@@ -41,7 +41,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       1 + matching.length,
       'the file has what the list has'
     )
-    await kim.getByRole('button', { name: 'Status', exact: true }).click()
+    await kim.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
     await kim.keyboard.press('Escape')
     await kim.getByRole('button', { name: /Status: Archived/ }).waitFor()
@@ -95,7 +95,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
     t.equal(await kim.getByLabel('Name').inputValue(), 'Typed before')
     await kim.getByRole('button', { name: 'Sign in again' }).click()
-    await kim.getByRole('cell', { name: 'Typed before', exact: true }).waitFor()
+    await kim.getByRole('rowheader', { name: 'Typed before', exact: true }).waitFor()
     t.equal(refused, 2)
     await kim.unroute('**/shops/*/tags')
   })
@@ -105,7 +105,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Move Cookware up' }).focus()
     await kim.evaluate(
       'heard = []; new MutationObserver(([{ target }]) => ' +
-        "heard.push(target.textContent)).observe(document.querySelector('main [aria-live]'), { childList: true, " +
+        "heard.push(target.textContent)).observe(document.querySelector('body > [aria-live]'), { childList: true, " +
         'characterData: true, subtree: true })'
     )
     const moved = async (times: number) =>
@@ -245,7 +245,8 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,1900'))
     await kim.getByText('2 products in the file: 2 new').waitFor()
     await start.click()
-    await kim.getByRole('row', { name: /Done 2 \/ 2 2 created/ }).waitFor()
+    await kim.getByRole('heading', { level: 1, name: 'teas.csv' }).waitFor()
+    await kim.getByText('Created (2)').waitFor()
     const found = async () =>
       (await call(
         'GET',

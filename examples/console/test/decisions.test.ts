@@ -583,7 +583,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         press: within('Delete'),
         hasSeen: true
       },
-      { name: 'import a file', open: to(`${shop}/imports`, file), press: click('Import') },
+      { name: 'import a file', open: to(`${shop}/imports`, file), press: click('Import'), leads: 'products.csv' },
       {
         name: 'revoke a key',
         open: to(`${shop}/api-keys`, click(/Revoked soon/), choose('menuitem', 'Revoke')),

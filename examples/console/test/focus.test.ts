@@ -1,5 +1,5 @@
-import t from 'tap'
 import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { call } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 import { openDemo } from './demo.ts'
@@ -14,6 +14,20 @@ t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t)
   const path = '/console/shops/copper-kettle/products'
   const kim = await signIn(browser, baseUrl, demo.users.find(({ username }) => username === 'kim')!, path)
   const onHeading = async (page: Page) => await comesTrue(page, "document.activeElement.localName === 'h1'")
+  /** It is somewhere, and the next element is not one that deletes. */
+  const isSafe = async (t: Test) => {
+    t.ok(
+      await comesTrue(
+        kim,
+        "document.activeElement !== document.body && document.querySelector('[role=dialog]') === null"
+      )
+    )
+    await kim.keyboard.press('Tab')
+    t.notMatch(
+      await kim.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent'),
+      /^(Delete|Revoke|Remove)/
+    )
+  }
   const { body: { id } } = await api('POST', '/products', { name: 'Focused product', status: 'draft' })
 
   await t.test('after a save it is on the heading, and Tab does not lead to Delete', async (t) => {
@@ -23,8 +37,7 @@ t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t)
     await kim.keyboard.press('Enter')
     await kim.getByText('Product saved').waitFor()
     t.ok(await onHeading(kim))
-    await kim.keyboard.press('Tab')
-    t.notMatch(await kim.evaluate('document.activeElement.textContent'), 'Delete')
+    await isSafe(t)
   })
 
   await t.test('Escape closes the question about changes of others, and the page has the focus again', async (t) => {
@@ -60,6 +73,46 @@ t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t)
     await kim.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await kim.getByRole('button', { name: 'Delete Deleted by hand' }).waitFor({ state: 'detached' })
     t.ok(await onHeading(kim))
+  })
+
+  await t.test('after a record is deleted it is on the heading of the list', async (t) => {
+    const { body: { id } } = await api('POST', '/tags', { name: 'Deleted in its form' })
+    await goWithin(kim, `/console/shops/copper-kettle/tags/${id}`)
+    await kim.getByRole('button', { name: 'Delete' }).focus()
+    await kim.keyboard.press('Enter')
+    await kim.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter')
+    await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
+    t.ok(await onHeading(kim))
+    await isSafe(t)
+  })
+
+  await t.test('after a filter is taken away it is among the filters', async (t) => {
+    await goWithin(kim, `${path}?filter=${encodeURIComponent('{"status":["draft"]}')}`)
+    await kim.getByRole('button', { name: 'Clear all' }).press('Enter')
+    await kim.getByRole('button', { name: 'Clear all' }).waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, "document.activeElement.ariaLabel === 'Filters'"))
+    await isSafe(t)
+  })
+
+  await t.test('after a change is undone it is on the heading or the row', async (t) => {
+    await api('PATCH', `/products/${id}`, { sku: 'FOCUS-9' })
+    const filter = encodeURIComponent(JSON.stringify({ record_id: id }))
+    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${filter}`)
+    await kim.getByRole('button', { name: /^Undo: / }).first().press('Enter')
+    await kim.getByText('1 change will be undone.').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).press('Enter')
+    await kim.getByText('1 change undone').waitFor()
+    await isSafe(t)
+  })
+
+  await t.test('after a key is revoked it is on the heading', async (t) => {
+    await goWithin(kim, '/console/shops/copper-kettle/api-keys')
+    await kim.getByRole('button', { name: 'Actions for Demo' }).press('Enter')
+    await kim.getByRole('menuitem', { name: 'Revoke' }).press('Enter')
+    await kim.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter')
+    await kim.getByText('“Demo” is revoked').waitFor()
+    t.ok(await onHeading(kim))
+    await isSafe(t)
   })
   t.strictSame(faultsOf.get(kim), [])
 })

@@ -78,6 +78,20 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
     await comesTrue(page, "!old.isConnected && document.querySelector('h1') !== null")
   }
   const shop = '/console/shops/copper-kettle'
+  /** Imports a line, and one that fails. */
+  const imported = async (): Promise<string> => {
+    const query = 'skip_invalid=true&file_name=teas.jsonl'
+    const response = await fetch(`${baseUrl}/shops/${kettle.id}/imports?${query}`, {
+      method: 'POST',
+      headers: { ...asKim, 'content-type': 'application/x-ndjson' },
+      body: '{"name":"Sencha","status":"draft"}\n{"name":"Gyokuro","status":"brewing"}\n'
+    })
+    const { id } = await response.json() as { readonly id: string }
+    while ((await reads(asKim, `imports/${id}`)).finished_at === null) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return id
+  }
   const screens: ReadonlyArray<readonly [name: string, page: Page, path: string | ((page: Page) => Promise<void>)]> = [
     ...[
       ['Products', '/products'],
@@ -123,7 +137,9 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
       await page.getByText('1–1 of 1').waitFor()
       await page.getByRole('heading', { level: 1 }).focus()
     }],
-    ['Runs', ada, '/console/admin/reconciliation']
+    ['Runs', ada, '/console/admin/reconciliation'],
+    // Last: what it changes is on other screens, too.
+    ['An import', kim, async (page) => await goWithin(page, `${shop}/imports/${await imported()}`)]
   ]
 
   for (const [name, page, path] of screens) {

@@ -19,10 +19,13 @@ interface Picture {
 }
 const stored: Readonly<Record<string, Picture>> = existsSync(MANIFEST) ? JSON.parse(readFileSync(MANIFEST, 'utf8')) : {}
 
-/** All visible text, fields last, but that of charts, whose scales depend on how fast the machine is. */
+/**
+ * All visible text, fields last, but that of charts, whose scales depend on how fast the machine is, and what a screen
+ * reader is told as the page goes on.
+ */
 const TEXT = `(() => {
   const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), text = []
-  const isText = (element) => element.closest('svg, style, script, noscript') === null &&
+  const isText = (element) => element.closest('svg, style, script, noscript, body > [aria-live]') === null &&
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
   while (nodes.nextNode()) {
     const { parentElement, data } = nodes.currentNode

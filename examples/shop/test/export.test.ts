@@ -168,7 +168,7 @@ t.test('any cell survives being written and read', async (t) => {
           })(),
           JSON.parse
         )
-      ) lines.push(line)
+      ) if (line.headings === undefined) lines.push(line)
       t.match(lines, [{ product: { name: stuck, description: null } }], JSON.stringify(stuck))
     }
   }

@@ -376,7 +376,8 @@ async function fill (): Promise<void> {
       shop_id: shopId,
       status,
       error,
-      actor: { kind: 'user', id: status },
+      actor: { kind: 'user', id: status, ...isDone && { name: 'Sam' } },
+      file_name: isDone ? 'teas.csv' : null,
       ...counts,
       started_at: isDone ? knex.fn.now() : null,
       finished_at: isDone ? null : knex.fn.now()

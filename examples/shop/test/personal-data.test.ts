@@ -47,7 +47,10 @@ async function busy (): Promise<{ readonly id: string, readonly subject: string 
   const keyed = client(app, '', { ...bearer(await idp.userToken(NAME)), 'idempotency-key': known })
   const { body: { id: tag } } = await keyed('POST', `/shops/${shop}/tags`, { name: `Sale ${known}`.slice(0, 9) })
   await ada('PATCH', `/shops/${shop}/tags/${tag}`, { name: 'Sold' })
-  const { status } = await ada('POST', `/shops/${shop}/imports`, { format: 'jsonl', content: '{"name":"Mug"}\n' })
+  const { status } = await ada('POST', `/shops/${shop}/imports?file_name=${known}.jsonl`, {
+    format: 'jsonl',
+    content: '{"name":"Mug"}\n'
+  })
   t.equal(status, 202)
   const account = (await ada('POST', `/shops/${shop}/accounts`, { name: 'Account' })).body.id
   await ada('POST', `/admin/accounts/${account}/link-pay`, { pay_customer_id: 'cus_x' })
@@ -365,6 +368,7 @@ const WHOSE: Readonly<Record<string, readonly string[]>> = {
     'history.record_name',
     'idempotency_keys.caller_id',
     'imports.actor',
+    'imports.file_name',
     'oauth_grants.subject',
     'pay_reconcile_audit.actor',
     'pay_reconcile_runs.actor',

@@ -1,10 +1,11 @@
 import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
-import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
+import { Box, Button, Card, Chip, Typography } from '@mui/material'
 import { useState } from 'react'
 import { ListBase, useListContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
+import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { texts } from '../texts.ts'
@@ -120,9 +121,7 @@ function OnlyChip (
 function Entries () {
   const { locale, timeZone } = useShop()
   const { data = [], isPending } = useListContext<Entry & { id: string }>()
-  if (isPending) {
-    return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
-  }
+  if (isPending) return <RowsSkeleton />
   if (data.length === 0) return <EmptyList title={texts.activity.empty} />
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]

@@ -35,7 +35,7 @@ export function Differences ({ entry }: { readonly entry: Entry }) {
           aria-label={texts.activity.details}
           sx={{ border: 1, borderColor: 'divider', borderRadius: 1 }}
         >
-          <Table size='small'>
+          <Table size='small' aria-label={texts.activity.details}>
             <TableHead>
               <TableRow>
                 <TableCell>{texts.activity.field}</TableCell>

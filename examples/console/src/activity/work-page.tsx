@@ -1,4 +1,4 @@
-import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
+import { Box, Button, Card, Chip, Typography } from '@mui/material'
 import UndoIcon from '@mui/icons-material/Undo'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,7 +6,9 @@ import { useBasename } from 'react-admin'
 import { Link, useSearchParams } from 'react-router-dom'
 import type { ApiKey } from '../agents/key.ts'
 import { readAll } from '../api/http.ts'
+import { useAnnounceResult } from '../layout/announcements.tsx'
 import { ChoicesChip } from '../layout/filter-chips.tsx'
+import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
@@ -52,6 +54,10 @@ export function WorkPage () {
     refetchInterval: ({ state }) => state.data?.pages.length === 1 ? EVERY : false
   })
   const work = data?.pages.flatMap((page) => page.work) ?? []
+  useAnnounceResult(
+    `${whose} ${data?.pages.length ?? 1}`,
+    isFetching || data === undefined ? undefined : texts.list.matches(1, work.length, work.length)
+  )
   return (
     <>
       <PageHeading title={texts.activity.title} text={texts.activity.work.why}>
@@ -61,7 +67,7 @@ export function WorkPage () {
         <Box role='group' aria-label={texts.filters.title} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
           <Whose value={whose ?? undefined} onChange={choose} />
         </Box>
-        {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>}
+        {isPending && <RowsSkeleton />}
         {data !== undefined && work.length === 0 &&
           (whose === null
             ? <EmptyState title={texts.activity.empty} />
@@ -78,7 +84,7 @@ export function WorkPage () {
         {hasNextPage && (
           <Box sx={{ p: 2 }}>
             <Button
-              disabled={isFetching}
+              loading={isFetching}
               onClick={() => {
                 fetchNextPage()
               }}

@@ -2,12 +2,13 @@ import AddIcon from '@mui/icons-material/Add'
 import MoreIcon from '@mui/icons-material/MoreVert'
 import { Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, ListBase, useBasename, useListContext } from 'react-admin'
+import { ListBase, useBasename, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { AS_LISTED } from '../api/save.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
 import { agoText, dateText, timeText } from '../times.ts'
@@ -63,14 +64,15 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
   }
   return (
     <>
-      <DataTable
+      <RecordTable
         rowClick={false}
         bulkActionButtons={false}
         storeKey='api-keys.datatable'
-        sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+        sx={{ '& .RaDataTable-row': { height: 56 } }}
       >
-        <DataTable.Col
+        <Col
           source='name'
+          isName
           render={(key: ApiKey) => (
             <>
               <KeyLink keyId={key.id}>{key.name}</KeyLink>
@@ -85,9 +87,9 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
             </>
           )}
         />
-        <DataTable.Col source='status' disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
-        <DataTable.Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
-        <DataTable.Col
+        <Col source='status' isPlain disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
+        <Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
+        <Col
           source='last_used_at'
           render={({ last_used_at: at, last_used_network: network }: ApiKey) =>
             at === null
@@ -98,7 +100,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
                 </span>
               )}
         />
-        <DataTable.Col
+        <Col
           source='expires_at'
           render={(key: ApiKey) =>
             key.expires_at === null
@@ -112,14 +114,15 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
                 </Stack>
               )}
         />
-        <DataTable.Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
-        <DataTable.Col
+        <Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
+        <Col
+          isEnd
           disableSort
           label={texts.list.actions}
           render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />}
-          sx={{ width: 48, p: 0 }}
+          sx={{ width: 48 }}
         />
-      </DataTable>
+      </RecordTable>
       <Pages />
     </>
   )

@@ -2,7 +2,6 @@ import UndoIcon from '@mui/icons-material/Undo'
 import {
   Box,
   Button,
-  LinearProgress,
   Skeleton,
   Table,
   TableBody,
@@ -22,6 +21,7 @@ import { UndoAll } from '../activity/undo-all.tsx'
 import { listUrl } from '../api/http.ts'
 import { NoRecord } from '../layout/no-record.tsx'
 import { NotFound } from '../layout/not-found.tsx'
+import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { UNSEEN } from '../layout/unseen.ts'
@@ -66,7 +66,7 @@ export function KeyPage () {
   })
   if (!isId || key === null) return <NotFound />
   if (key === undefined && error !== null) return <NoRecord error={error} />
-  return key === undefined ? <LinearProgress aria-label={texts.keys.title} /> : <Page key={key.id} apiKey={key} />
+  return key === undefined ? <PageSkeleton /> : <Page key={key.id} apiKey={key} />
 }
 
 function Page ({ apiKey }: { readonly apiKey: ApiKey }) {

@@ -1,7 +1,8 @@
 import { Autocomplete, Chip, Stack, TextField } from '@mui/material'
-import { DataTable, FieldTitle, InputHelperText, SelectInput, TextInput, useInput } from 'react-admin'
+import { FieldTitle, InputHelperText, SelectInput, TextInput, useInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col } from '../layout/record-table.tsx'
 import { texts } from '../texts.ts'
 import { messageIn } from './categories-input.tsx'
 import { NamedRecordCreate, NamedRecordEdit, NamedRecordList } from './named-records.tsx'
@@ -14,13 +15,13 @@ const SHOWN = 4
 export function AttributeList () {
   return (
     <NamedRecordList title={texts.menu.attributes} words={texts.attributes}>
-      <DataTable.Col source='name'>
+      <Col source='name' isName>
         <RecordLink />
-      </DataTable.Col>
-      <DataTable.Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
-      <DataTable.Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
-      <DataTable.Col source='unit' />
-      <DataTable.Col
+      </Col>
+      <Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
+      <Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
+      <Col source='unit' />
+      <Col
         source='options'
         disableSort
         render={({ options }: Attribute & { id: string }) => (

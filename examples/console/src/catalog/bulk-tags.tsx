@@ -13,6 +13,7 @@ import {
 import { useState } from 'react'
 import { useListContext, useNotify } from 'react-admin'
 import type { Versioned } from '../api/save.ts'
+import { useAnnounceProgress } from '../layout/announcements.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { useSelected } from '../layout/selection.tsx'
 import { texts } from '../texts.ts'
@@ -73,6 +74,8 @@ export function BulkTags () {
     }
   }
   const isBusy = done !== undefined
+  const count = Math.max(selectedIds.length, 1)
+  useAnnounceProgress(done === undefined ? undefined : done / count, texts.products.bulk.progress(done ?? 0, count))
   const choice = (
     label: string,
     value: readonly Tag[],
@@ -104,8 +107,8 @@ export function BulkTags () {
           {isBusy && (
             <LinearProgress
               variant='determinate'
-              value={done / Math.max(selectedIds.length, 1) * 100}
-              aria-label={texts.products.bulk.progress(done, selectedIds.length)}
+              value={done / count * 100}
+              aria-label={texts.products.bulk.title(count)}
               sx={{ mt: 2 }}
             />
           )}

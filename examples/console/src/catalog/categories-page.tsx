@@ -1,11 +1,12 @@
 import AddIcon from '@mui/icons-material/Add'
-import { Alert, Box, Button, Card, Skeleton } from '@mui/material'
+import { Alert, Box, Button, Card } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { inTurn } from '../api/in-turn.ts'
 import { ifMatch } from '../api/save.ts'
+import { useAnnounce } from '../layout/announcements.tsx'
+import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { UNSEEN } from '../layout/unseen.ts'
 import { useNotifyError } from '../layout/use-notify-error.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -28,7 +29,7 @@ export function CategoriesPage () {
   const { data, isPending } = useCategories(0)
   const [task, setTask] = useState<Task>()
   const [isBusy, setBusy] = useState(false)
-  const [said, setSaid] = useState('')
+  const announce = useAnnounce()
   const categories = data?.rows ?? []
 
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['categories'] })
@@ -37,8 +38,6 @@ export function CategoriesPage () {
     // The keyboard reaches what the mouse does not while it is busy.
     if (moves.length === 0 || isBusy) return
     setBusy(true)
-    // The same words would not be announced twice.
-    setSaid('')
     try {
       // The category itself first: if it cannot be moved, its new siblings stay as they are.
       const own = moves.filter(({ id }) => id === category.id)
@@ -54,7 +53,7 @@ export function CategoriesPage () {
         .catch(({ message }: Error) => {
           throw new Error(texts.categories.movedPartly(category.name, message))
         })
-      setSaid(texts.categories.moved(category.name))
+      announce(texts.categories.moved(category.name))
     } finally {
       await readAgain()
       setBusy(false)
@@ -74,12 +73,11 @@ export function CategoriesPage () {
   return (
     <>
       <PageHeading title={texts.categories.title} text={texts.categories.help}>{add}</PageHeading>
-      <Box aria-live='polite' sx={UNSEEN} component='span'>{said}</Box>
       {data !== undefined && data.total > categories.length && (
         <Alert severity='info' sx={{ mb: 1 }}>{texts.categories.more(categories.length, data.total)}</Alert>
       )}
       <Card aria-busy={isBusy} sx={{ opacity: isBusy ? 0.7 : 1, pointerEvents: isBusy ? 'none' : 'auto' }}>
-        {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={40} />)}</Box>}
+        {isPending && <RowsSkeleton />}
         {data !== undefined && categories.length === 0 && <EmptyState title={texts.categories.none}>{add}</EmptyState>}
         <Branches
           branches={tree}

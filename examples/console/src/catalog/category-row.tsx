@@ -95,6 +95,7 @@ export function CategoryRow (
         pr: 1,
         py: 0.25,
         minHeight: 44,
+        flexWrap: { xs: 'wrap', sm: 'nowrap' },
         borderBottom: 1,
         borderColor: 'divider',
         bgcolor: drop === 'into' ? 'action.selected' : undefined,
@@ -119,10 +120,17 @@ export function CategoryRow (
           </IconButton>
         )
         : <Box sx={{ width: 30 }} />}
-      <Typography sx={{ flex: 1, minWidth: 0, overflowWrap: 'anywhere', fontWeight: depth === 0 ? 600 : 400 }}>
+      <Typography
+        sx={{
+          flex: { xs: '1 1 calc(100% - 60px)', sm: 1 },
+          minWidth: 0,
+          overflowWrap: 'anywhere',
+          fontWeight: depth === 0 ? 600 : 400
+        }}
+      >
         {name}
       </Typography>
-      <Box component='span' data-arrows sx={{ display: 'flex', gap: 0.5 }}>
+      <Box component='span' data-arrows sx={{ display: 'flex', gap: 0.5, ml: { xs: 4, sm: 0 } }}>
         <Act text={texts.categories.up(name)} isOff={index === 0} onClick={by(-1)}>
           <UpIcon fontSize='small' />
         </Act>
@@ -139,9 +147,12 @@ export function CategoryRow (
       <Act text={texts.categories.edit(name)} onClick={() => onTask({ kind: 'edit', category })}>
         <EditIcon fontSize='small' />
       </Act>
-      <Act text={texts.categories.remove(name)} onClick={() => onTask({ kind: 'remove', category })}>
-        <DeleteIcon fontSize='small' />
-      </Act>
+      {/* On a phone a finger that misses Edit must not delete. */}
+      <Box component='span' sx={{ ml: { xs: 'auto', sm: 0 } }}>
+        <Act text={texts.categories.remove(name)} onClick={() => onTask({ kind: 'remove', category })}>
+          <DeleteIcon fontSize='small' />
+        </Act>
+      </Box>
     </Box>
   )
 }

@@ -1,4 +1,10 @@
-import type { ImportPreview, ListedImport } from '../../../shop/src/imports/schemas.ts'
+import type {
+  Import as ImportSchema,
+  ImportLine,
+  ImportPreview,
+  ListedImport
+} from '../../../shop/src/imports/schemas.ts'
+import { texts } from '../texts.ts'
 
 /** What an import would do. */
 export type Preview = typeof ImportPreview['static']
@@ -8,6 +14,33 @@ export type WrongLine = Preview['errors'][number]
 
 /** An import, as the list has it. */
 export type Import = typeof ListedImport['static']
+
+/** An import with what its check said, and what was undone of it. */
+export type WholeImport = typeof ImportSchema['static']
+
+/** What became of a line. */
+export type Line = typeof ImportLine['static']
+
+/** How often an unfinished import is read again, in milliseconds. */
+export const POLL = 1500
+
+/** What became of the lines of an import by their number: `2 created, 1 failed`. */
+export function becameText ({ created, updated, unchanged, failed }: Import): string {
+  return texts.imports.became({ created, updated, unchanged, failed })
+}
+
+/** How many lines have each outcome; of an unfinished import, so far. */
+export function outcomesOf (item: Import): ReadonlyArray<readonly [Line['status'], number]> {
+  const { created, updated, unchanged, failed, total } = item
+  const rest = total - created - updated - unchanged - failed
+  return ([
+    ['created', created],
+    ['updated', updated],
+    ['unchanged', unchanged],
+    ['failed', failed],
+    [isUnfinished(item) ? 'pending' : 'skipped', rest]
+  ] as const).filter(([, count]) => count > 0)
+}
 
 export function isUnfinished ({ status }: Pick<Import, 'status'>): boolean {
   return status === 'pending' || status === 'running'

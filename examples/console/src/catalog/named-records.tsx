@@ -1,24 +1,15 @@
-import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import {
-  Create,
-  CreateButton,
-  DataTable,
-  ListBase,
-  SaveButton,
-  SimpleForm,
-  Toolbar,
-  useListContext,
-  useRecordContext
-} from 'react-admin'
+import { Create, ListBase, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
+import { CreateLink } from '../layout/create-link.tsx'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
+import { RecordTable } from '../layout/record-table.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
 import { useSaved } from '../layout/use-go-on.ts'
 import { withoutEmpty } from './without-empty.ts'
@@ -37,7 +28,7 @@ export function NamedRecordList (
   return (
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50} queryOptions={AS_LISTED}>
       <PageHeading title={title}>
-        <CreateButton variant='contained' label={words.create} icon={<AddIcon />} />
+        <CreateLink text={words.create} />
       </PageHeading>
       <Card>
         <ListFilters search={words.search} />
@@ -52,7 +43,7 @@ function Records ({ words, children }: { readonly words: Words, readonly childre
   if (!isPending && (total ?? 0) === 0) return <EmptyList title={words.empty} text={words.emptyWhy} />
   return (
     <>
-      <DataTable rowClick='edit' bulkActionButtons={false}>{children}</DataTable>
+      <RecordTable rowClick='edit' bulkActionButtons={false}>{children}</RecordTable>
       <Pages />
     </>
   )

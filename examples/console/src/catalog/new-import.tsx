@@ -15,20 +15,32 @@ import {
   Typography
 } from '@mui/material'
 import { type ChangeEvent, useRef, useState } from 'react'
-import { useNotify } from 'react-admin'
+import { useBasename, useNotify } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
 import { mayBeDone } from '../api/problem.ts'
-import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
+import { AskBeforeLeaving, useUnsaved } from '../layout/ask-before-leaving.tsx'
 import { Section } from '../layout/section.tsx'
+import { useIsHere } from '../layout/use-go-on.ts'
 import { priceText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
-import { type Preview, typeOfFile, type WrongLine } from './import.ts'
+import { type Import, type Preview, typeOfFile, type WrongLine } from './import.ts'
 
-/** A file is checked as soon as it is chosen; what it would do is shown before it is imported. */
+/** How long the name of a file may be, in characters. */
+const LONGEST_NAME = 255
+
+/**
+ * A file is checked as soon as it is chosen; what it would do is shown before it is imported. The page of the import
+ * comes next.
+ */
 export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const { call } = useViewer()
   const { id: shopId, locale } = useShop()
   const notify = useNotify()
+  const navigate = useNavigate()
+  const basename = useBasename()
+  const unsaved = useUnsaved()
+  const isHere = useIsHere()
   const input = useRef<HTMLInputElement>(null)
   const [file, setFile] = useState<File>()
   const [preview, setPreview] = useState<Preview>()
@@ -36,10 +48,14 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const [isBusy, setBusy] = useState(false)
   const [skips, setSkips] = useState(false)
 
-  const send = async (file: File, query: string, isRead: boolean): Promise<Preview> => {
+  const send = async <Body extends Preview | Import>(
+    file: File,
+    query: Readonly<Record<string, string>>,
+    isRead: boolean
+  ): Promise<Body> => {
     const headers = new Headers({ 'content-type': typeOfFile(file.name)! })
-    const path = `/shops/${shopId}/imports${query}`
-    return (await call<Preview>(path, { method: 'POST', body: file, headers, isRead })).json
+    const path = `/shops/${shopId}/imports?${new URLSearchParams(query)}`
+    return (await call<Body>(path, { method: 'POST', body: file, headers, isRead })).json
   }
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true)
@@ -60,11 +76,15 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
     setPreview(undefined)
     setSkips(false)
     if (typeOfFile(chosen.name) === undefined) setError(new Error(texts.imports.unknown))
-    else attempt(async () => setPreview(await send(chosen, '?dry_run=true', true)))
+    else attempt(async () => setPreview(await send<Preview>(chosen, { dry_run: 'true' }, true)))
   }
   const start = () => {
     attempt(async () => {
-      await send(file!, skips ? '?skip_invalid=true' : '', false).catch((error: unknown) => {
+      const query = {
+        file_name: [...file!.name].slice(0, LONGEST_NAME).join(''),
+        ...skips && { skip_invalid: 'true' }
+      }
+      const { id } = await send<Import>(file!, query, false).catch((error: unknown) => {
         // The list below says whether it has begun.
         if (mayBeDone(error)) onSent()
         throw error
@@ -73,6 +93,9 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
       setPreview(undefined)
       notify(texts.imports.sent, { type: 'success' })
       onSent()
+      if (!isHere.current) return
+      unsaved.forget()
+      navigate(`${basename}/imports/${id}`)
     })
   }
   const rangeText = (currency: string, lowest: string, highest: string): string =>

@@ -1,20 +1,10 @@
 import AddIcon from '@mui/icons-material/Add'
-import {
-  Button,
-  Chip,
-  Skeleton,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  Typography
-} from '@mui/material'
+import { Button, Chip, Skeleton, Typography } from '@mui/material'
 import { LineChart } from '@mui/x-charts/LineChart'
 import { useState } from 'react'
 import { useGetManyReference, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { Section } from '../layout/section.tsx'
 import { digitsOf, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -94,48 +84,31 @@ export default function PricesOfProduct () {
         <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>
       )}
       {prices.length > 0 && (
-        <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.prices.title)}>
-          <Table size='small'>
-            <TableHead>
-              <TableRow>
-                {[
-                  texts.prices.amount,
-                  texts.prices.quantity,
-                  texts.prices.starts,
-                  texts.prices.ends,
-                  texts.list.actions
-                ].map((name, index) => (
-                  <TableCell key={name} align={index < 2 || index === 4 ? 'right' : 'left'}>{name}</TableCell>
-                ))}
-              </TableRow>
-            </TableHead>
-            <TableBody>
-              {prices.map((price: Price) => (
-                <TableRow key={price.id} hover>
-                  <TableCell align='right'>{moneyText(price.amount, price.currency, shop.locale)}</TableCell>
-                  <TableCell align='right'>{price.min_quantity}</TableCell>
-                  <TableCell>
-                    {price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}
-                  </TableCell>
-                  <TableCell>
-                    {price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}
-                    {isInForce(price) && (
-                      <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />
-                    )}
-                  </TableCell>
-                  <TableCell align='right'>
-                    <Button
-                      size='small'
-                      onClick={() => setOpen(price)}
-                    >
-                      {texts.prices.edit}
-                    </Button>
-                  </TableCell>
-                </TableRow>
-              ))}
-            </TableBody>
-          </Table>
-        </TableContainer>
+        <FoldingTable
+          name={texts.prices.title}
+          columns={[
+            { name: texts.prices.amount },
+            { name: texts.prices.quantity, align: 'right' },
+            { name: texts.prices.starts },
+            { name: texts.prices.ends },
+            { name: texts.list.actions, align: 'right', isEnd: true }
+          ]}
+        >
+          {prices.map((price: Price) => (
+            <FoldingRow key={price.id}>
+              {moneyText(price.amount, price.currency, shop.locale)}
+              {price.min_quantity}
+              {price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}
+              <>
+                {price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}
+                {isInForce(price) && (
+                  <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />
+                )}
+              </>
+              <Button size='small' onClick={() => setOpen(price)}>{texts.prices.edit}</Button>
+            </FoldingRow>
+          ))}
+        </FoldingTable>
       )}
       {open !== undefined && (
         <PriceDialog

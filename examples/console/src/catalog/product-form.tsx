@@ -9,6 +9,7 @@ import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { loaded } from '../loaded.ts'
+import { SaveBar } from '../layout/save-bar.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
 import { Section } from '../layout/section.tsx'
 import { useSaved } from '../layout/use-go-on.ts'
@@ -142,7 +143,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
         alignItems: 'start'
       }}
     >
-      <Stack spacing={2} sx={{ minWidth: 0 }}>
+      <Stack spacing={2} sx={{ minWidth: 0, gridRow: { md: 'span 2' } }}>
         <InputsOf part='basics' />
         <InputsOf part='pictures' />
         <InputsOf part='attributes' />
@@ -150,11 +151,11 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
       <Stack spacing={2} sx={{ minWidth: 0 }}>
         <InputsOf part='selling' />
         <InputsOf part='organisation' />
-        <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>
-          {isKnown ? <SaveButton /> : <SaveNew />}
-          {isKnown && <DeleteButton />}
-        </Box>
       </Stack>
+      <SaveBar>
+        {isKnown ? <SaveButton /> : <SaveNew />}
+        {isKnown && <DeleteButton />}
+      </SaveBar>
     </Box>
   )
 }

@@ -1,24 +1,16 @@
-import AddIcon from '@mui/icons-material/Add'
 import ImportIcon from '@mui/icons-material/FileUploadOutlined'
-import { Alert, Box, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
-import {
-  BulkActionsToolbar,
-  CreateButton,
-  DataTable,
-  ListBase,
-  SelectAllButton,
-  SimpleList,
-  useBasename,
-  useListContext
-} from 'react-admin'
+import { Alert, Button, Card, Chip, Stack, Typography } from '@mui/material'
+import { BulkActionsToolbar, ListBase, SelectAllButton, useBasename, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PAGE } from '../api/http.ts'
 import { AS_LISTED } from '../api/save.ts'
 import { ColumnsButton } from '../layout/columns-button.tsx'
+import { CreateLink } from '../layout/create-link.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { Selectable, useSelectedText } from '../layout/selection.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
@@ -49,9 +41,10 @@ export function ProductList () {
         <Button component={Link} to={`${basename}/imports`} size='small' startIcon={<ImportIcon />}>
           {texts.imports.open}
         </Button>
-        <CreateButton variant='contained' label={texts.products.create} icon={<AddIcon />} />
+        <CreateLink text={texts.products.create} />
       </PageHeading>
-      <Card>
+      {/* What is hidden beyond its corners must still scroll with the page: see the bulk actions. */}
+      <Card sx={{ overflow: 'clip' }}>
         <Filters />
         <Selectable>
           <Products />
@@ -104,12 +97,11 @@ function Bulk () {
 function Products () {
   const shop = useShop()
   const { total, data, sort, filterValues, setFilters, displayedFilters, isPending } = useListContext()
-  const isSmall = useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'))
   const { data: tags } = useTags()
   if (!isPending && (total ?? 0) === 0) {
     return (
       <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}>
-        <CreateButton variant='contained' label={texts.products.create} />
+        <CreateLink text={texts.products.create} />
       </EmptyList>
     )
   }
@@ -140,71 +132,55 @@ function Products () {
           {texts.filters.severalCurrencies}
         </Alert>
       )}
-      {isSmall
-        ? (
-          <SimpleList
-            leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />}
-            primaryText={({ name }) => name}
-            secondaryText={(product) => (
-              <>
-                {price(product)} · <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{product.sku ?? '—'}</Box>
-              </>
-            )}
-            tertiaryText={({ status }) => <StatusChip status={status} />}
-            rowClick='edit'
-          />
-        )
-        : (
-          <DataTable
-            rowClick='edit'
-            storeKey={COLUMNS}
-            hiddenColumns={HIDDEN}
-            bulkActionsToolbar={<Bulk />}
-            sx={{ '& .RaDataTable-row': { height: 48 } }}
-          >
-            <DataTable.Col
-              source='name'
-              sx={{ minWidth: 180 }}
-              render={({ image_urls: [url] }) => (
-                <Stack
-                  direction='row'
-                  sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}
-                >
-                  <Picture url={url} name='' size={36} />
-                  <RecordLink />
-                </Stack>
-              )}
-            />
-            <DataTable.Col source='slug' />
-            <DataTable.Col
-              source='sku'
-              render={({ sku }) => (
-                <Typography variant='body2' noWrap title={sku} sx={{ maxWidth: 160 }}>{sku}</Typography>
-              )}
-            />
-            <DataTable.Col source='status' render={({ status }) => <StatusChip status={status} />} />
-            <DataTable.Col source='price_amount' align='right' render={price} />
-            <DataTable.Col
-              source='tag_ids'
-              disableSort
-              render={({ tag_ids: ids }) => (
-                <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
-                  {ids.slice(0, 3).map((id: string) => <Chip key={id} size='small' label={tagName(id)} />)}
-                  {ids.length > 3 && <Chip size='small' label={texts.filters.more(ids.length - 3)} />}
-                </Stack>
-              )}
-            />
-            <DataTable.Col
-              source='updated_at'
-              render={({ updated_at: at }) => (
-                <Typography variant='body2' color='textSecondary' noWrap title={timeText(at, shop)}>
-                  {agoText(at, shop)}
-                </Typography>
-              )}
-            />
-            <DataTable.Col source='created_at' render={({ created_at: at }) => timeText(at, shop)} />
-          </DataTable>
-        )}
+      <RecordTable
+        rowClick='edit'
+        foldsBelow={880}
+        storeKey={COLUMNS}
+        hiddenColumns={HIDDEN}
+        bulkActionsToolbar={<Bulk />}
+        sx={{ '& .RaDataTable-row': { height: 48 } }}
+      >
+        <Col
+          source='name'
+          isName
+          sx={{ minWidth: 180 }}
+          render={({ image_urls: [url] }) => (
+            <Stack
+              direction='row'
+              sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}
+            >
+              <Picture url={url} name='' size={36} />
+              <RecordLink />
+            </Stack>
+          )}
+        />
+        <Col source='slug' />
+        <Col
+          source='sku'
+          render={({ sku }) => <Typography variant='body2' noWrap title={sku} sx={{ maxWidth: 160 }}>{sku}</Typography>}
+        />
+        <Col source='status' isPlain render={({ status }) => <StatusChip status={status} />} />
+        <Col source='price_amount' isPlain align='right' render={price} />
+        <Col
+          source='tag_ids'
+          disableSort
+          render={({ tag_ids: ids }) => (
+            <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
+              {ids.slice(0, 3).map((id: string) => <Chip key={id} size='small' label={tagName(id)} />)}
+              {ids.length > 3 && <Chip size='small' label={texts.filters.more(ids.length - 3)} />}
+            </Stack>
+          )}
+        />
+        <Col
+          source='updated_at'
+          render={({ updated_at: at }) => (
+            <Typography variant='body2' color='textSecondary' noWrap title={timeText(at, shop)}>
+              {agoText(at, shop)}
+            </Typography>
+          )}
+        />
+        <Col source='created_at' render={({ created_at: at }) => timeText(at, shop)} />
+      </RecordTable>
       <Pages />
     </>
   )

@@ -1,5 +1,6 @@
-import { DataTable, TextInput } from 'react-admin'
+import { TextInput } from 'react-admin'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col } from '../layout/record-table.tsx'
 import { texts } from '../texts.ts'
 import { agoText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -10,11 +11,11 @@ export function TagList () {
   const shop = useShop()
   return (
     <NamedRecordList title={texts.menu.tags} words={texts.tags}>
-      <DataTable.Col source='name'>
+      <Col source='name' isName>
         <RecordLink />
-      </DataTable.Col>
-      <DataTable.Col source='slug' />
-      <DataTable.Col
+      </Col>
+      <Col source='slug' />
+      <Col
         source='updated_at'
         render={({ updated_at: at }) => <span title={timeText(at, shop)}>{agoText(at, shop)}</span>}
       />

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Interrupted, inTurn } from '../api/in-turn.ts'
 import { ApiError, mayBeDone } from '../api/problem.ts'
-import { focusHeadingFrom } from '../layout/focus-heading.ts'
 import { useSelectLeft } from '../layout/selection.tsx'
 import { texts } from '../texts.ts'
 
@@ -29,7 +28,6 @@ export function useBulk (): (ids: readonly string[], change: (id: string) => Pro
         }
       })
       selectLeft([])
-      focusHeadingFrom('[data-test=bulk-actions-toolbar]')
       return texts.products.bulk.done(changed, gone)
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error

@@ -1,23 +1,10 @@
-import {
-  Box,
-  Button,
-  Card,
-  CardActionArea,
-  CardContent,
-  Chip,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  Typography
-} from '@mui/material'
+import { Box, Button, Card, CardActionArea, CardContent, Chip, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
 import { loaded } from '../loaded.ts'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { Section } from '../layout/section.tsx'
@@ -110,37 +97,29 @@ export function AdminHome () {
         }}
       >
         <Section title={texts.menu.shops}>
-          <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>
-            <Table size='small' sx={{ '& th, & td': { px: 1 } }}>
-              <TableHead>
-                <TableRow>
-                  {texts.home.shopColumns.map((name, index) => (
-                    <TableCell key={name} align={index === 0 || index === 4 ? 'left' : 'right'}>{name}</TableCell>
-                  ))}
-                </TableRow>
-              </TableHead>
-              <TableBody>
-                {rows.data?.map(({ shop, products, keys, accounts, unlinked, pay }) => (
-                  <TableRow key={shop.id}>
-                    <TableCell>
-                      <PageLink to={`/shops/${shop.slug}`}>{shop.name}</PageLink>
-                    </TableCell>
-                    <TableCell align='right'>{products}</TableCell>
-                    <TableCell align='right'>{keys}</TableCell>
-                    <TableCell align='right'>{`${accounts} (${unlinked})`}</TableCell>
-                    <TableCell>
-                      <Chip
-                        size='small'
-                        variant='outlined'
-                        color={PAY_COLORS[payStateOf(pay)]}
-                        label={PAY_LABELS[payStateOf(pay)]}
-                      />
-                    </TableCell>
-                  </TableRow>
-                ))}
-              </TableBody>
-            </Table>
-          </TableContainer>
+          <FoldingTable
+            name={texts.menu.shops}
+            foldsBelow={460}
+            columns={texts.home.shopColumns.map((name, index) => ({
+              name,
+              ...index > 0 && index < 4 && { align: 'right' as const }
+            }))}
+          >
+            {rows.data?.map(({ shop, products, keys, accounts, unlinked, pay }) => (
+              <FoldingRow key={shop.id}>
+                <PageLink to={`/shops/${shop.slug}`}>{shop.name}</PageLink>
+                {products}
+                {keys}
+                {`${accounts} (${unlinked})`}
+                <Chip
+                  size='small'
+                  variant='outlined'
+                  color={PAY_COLORS[payStateOf(pay)]}
+                  label={PAY_LABELS[payStateOf(pay)]}
+                />
+              </FoldingRow>
+            ))}
+          </FoldingTable>
         </Section>
         <Section
           title={texts.home.attention}

@@ -48,7 +48,7 @@ export function ShopHome () {
           title={texts.home.products}
           value={data?.products.active}
           unit={texts.home.active}
-          more={data && `${data.products.draft} ${texts.home.drafts}`}
+          more={data && texts.home.drafts(data.products.draft)}
           to={to('products')}
         />
         <Tile
@@ -61,7 +61,7 @@ export function ShopHome () {
         <Tile
           title={texts.home.keys}
           value={data?.api_keys.active}
-          more={data && `${data.api_keys.expiring} ${texts.home.expiring}`}
+          more={data && texts.home.expiring(data.api_keys.expiring)}
           isWarning={(data?.api_keys.expiring ?? 0) > 0}
           to={to('api-keys')}
         />

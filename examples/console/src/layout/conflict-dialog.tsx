@@ -24,7 +24,6 @@ import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { ShopContext, useViewer } from '../viewer.tsx'
 import type { Question } from './conflicts.tsx'
-import { useFocusAfterDialog } from './focus-heading.ts'
 
 const nameOf = ({ fields }: Clash): string => fields.join(' ')
 
@@ -35,7 +34,6 @@ export default function ConflictDialog (
   const manner = useContext(ShopContext) ?? MANNER
   const [kept, setKept] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({})
   const changes = useChangesSince(before)
-  useFocusAfterDialog()
   const isReady = clashes.every((clash) => nameOf(clash) in kept)
   const finish = () =>
     answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))

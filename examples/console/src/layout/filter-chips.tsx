@@ -4,6 +4,7 @@ import ClearIcon from '@mui/icons-material/Close'
 import { type ReactNode, useState } from 'react'
 import { useGetList, useListContext } from 'react-admin'
 import { texts } from '../texts.ts'
+import { useAnnounceResult } from './announcements.tsx'
 import { EmptyState } from './page.tsx'
 import { Search } from './search.tsx'
 
@@ -45,6 +46,7 @@ interface ListFiltersProps {
 export function ListFilters ({ search, own = [], children }: ListFiltersProps) {
   const { filterValues, setFilters, displayedFilters } = useListContext()
   const { q, ...others } = filterValues ?? {}
+  useAnnounceMatches()
   return (
     <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
       {search !== undefined && (
@@ -71,6 +73,16 @@ export function ListFilters ({ search, own = [], children }: ListFiltersProps) {
         )}
       </Box>
     </Stack>
+  )
+}
+
+/** Says how many records match, once somebody has searched, filtered, sorted or turned the page. */
+function useAnnounceMatches (): void {
+  const { filterValues, page, perPage, sort, total, isFetching } = useListContext()
+  const last = Math.min(page * perPage, total ?? 0)
+  useAnnounceResult(
+    JSON.stringify([filterValues, page, perPage, sort]),
+    isFetching || total === undefined ? undefined : texts.list.matches((page - 1) * perPage + 1, last, total)
   )
 }
 

@@ -2,7 +2,6 @@ import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
-import { useFocusAfterDialog } from './focus-heading.ts'
 import { SavedAsShown } from './saved-as-shown.tsx'
 import { texts } from '../texts.ts'
 import { useReadAgain } from './use-read-again.ts'
@@ -53,7 +52,6 @@ export function FormDialog (
   const [isTyped, setTyped] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
   const readAgain = useReadAgain()
-  useFocusAfterDialog()
   // Not before: what is read again may take the dialog away, and what was typed with it.
   const close = () => {
     onClose()

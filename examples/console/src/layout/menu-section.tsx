@@ -3,13 +3,13 @@ import type { ReactNode } from 'react'
 import { Menu, MenuItemLink, useBasename, useSidebarState } from 'react-admin'
 import { useMatch } from 'react-router-dom'
 
-/** Entries of the menu under a heading. */
+/** Entries of the menu under a title. It is no heading: those are of the page, and begin with its name. */
 export function MenuSection ({ title, children }: { readonly title?: string, readonly children: ReactNode }) {
   const [isOpen] = useSidebarState()
   return (
-    <Box sx={{ mt: title === undefined ? 0 : 1.5 }}>
+    <Box role={title === undefined ? undefined : 'group'} aria-label={title} sx={{ mt: title === undefined ? 0 : 1.5 }}>
       {title !== undefined && isOpen && (
-        <Typography variant='caption' component='h2' color='textSecondary' sx={{ px: 2, fontWeight: 600 }}>
+        <Typography variant='caption' component='div' aria-hidden color='textSecondary' sx={{ px: 2, fontWeight: 600 }}>
           {title}
         </Typography>
       )}

@@ -3,7 +3,6 @@ import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useRef, useSyncExternalStore } from 'react'
 import { SessionEnded } from '../session/session.ts'
 import { texts } from '../texts.ts'
-import { focusHeading } from './focus-heading.ts'
 
 /** Failed, and not succeeded since. A query that is tried again has no error meanwhile. */
 const isFailed = ({ state }: Query): boolean =>
@@ -25,8 +24,6 @@ export function ReadFailed () {
   })
   if (message === undefined) return null
   const readAgain = () => {
-    // The button goes away.
-    focusHeading()
     queries.refetchQueries({ type: 'active', predicate: isFailed }).catch(() => {})
   }
   return (

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Edit, type EditProps, useEditContext } from 'react-admin'
 import { AS_OPENED } from '../api/save.ts'
 import { NoRecord } from './no-record.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
 import { useSaved } from './use-go-on.ts'
 
 interface FrameProps {
@@ -49,5 +50,6 @@ export function WithoutCard ({ className, children }: FrameProps) {
 
 function OrNoRecord ({ children }: { readonly children: ReactNode }) {
   const { record, error } = useEditContext()
-  return record === undefined && error !== null ? <NoRecord error={error} /> : children
+  if (record !== undefined) return children
+  return error === null ? <PageSkeleton /> : <NoRecord error={error} />
 }

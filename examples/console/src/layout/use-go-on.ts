@@ -3,9 +3,20 @@ import { useNotify, useRedirect, useResourceContext, useTranslate } from 'react-
 import { ApiError } from '../api/problem.ts'
 import { texts } from '../texts.ts'
 import { useUnsaved } from './ask-before-leaving.tsx'
-import { focusHeadingFrom } from './focus-heading.ts'
 import { useNotifyError } from './use-notify-error.ts'
 import { useReadAgain } from './use-read-again.ts'
+
+/** Whether the page is still there, for what an answer that comes late leads to. */
+export function useIsHere (): { readonly current: boolean } {
+  const isHere = useRef(false)
+  useEffect(() => {
+    isHere.current = true
+    return () => {
+      isHere.current = false
+    }
+  }, [])
+  return isHere
+}
 
 /**
  * Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are.
@@ -14,13 +25,7 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
   const resource = useResourceContext()
   const redirect = useRedirect()
   const unsaved = useUnsaved()
-  const isHere = useRef(false)
-  useEffect(() => {
-    isHere.current = true
-    return () => {
-      isHere.current = false
-    }
-  }, [])
+  const isHere = useIsHere()
   return (to, id) => {
     if (!isHere.current) return
     unsaved.forget()
@@ -46,9 +51,7 @@ export function useSaved (
   return {
     onSuccess: ({ id }) => {
       notify(texts.saved[what](translate(`resources.${resource}.name`, { smart_count: 1 })), { type: 'success' })
-      if (to !== undefined) return goOn(to, id)
-      // The button rests until something is typed: what follows it is the one that deletes.
-      focusHeadingFrom('form')
+      if (to !== undefined) goOn(to, id)
     },
     // What is wrong with a field is said at the field.
     onError: (error) => {

@@ -5,9 +5,10 @@ import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
 import {
   AppBar,
-  Layout,
   type LayoutProps,
   LoadingIndicator,
+  Sidebar,
+  SkipNavigationButton,
   ToggleThemeButton,
   useBasename,
   useLogout,
@@ -15,34 +16,54 @@ import {
   UserMenu,
   useUserMenu
 } from 'react-admin'
+import { Suspense } from 'react'
 import { Link } from 'react-router-dom'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { useUnsaved } from './ask-before-leaving.tsx'
+import { EDGE } from './edge.ts'
+import { Boundary } from './boundary.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
 import { ReadFailed } from './read-failed.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
-/** The frame of a workspace: the bar at the top, and its menu. */
+/**
+ * The frame of a workspace: the bar at the top, its menu, and the page. In place of react-admin's, which has the menu
+ * within the page.
+ */
 export function workspaceLayout (Entries: React.ComponentType): React.ComponentType<LayoutProps> {
-  const Menu = () => (
-    <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}>
-      <Entries />
-    </Box>
-  )
-  return function WorkspaceLayout (props) {
+  return function WorkspaceLayout ({ children }) {
     return (
-      <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT}>
-        <ReadFailed />
-        {props.children}
-      </Layout>
+      <Box sx={{ display: 'flex', flexDirection: 'column', minHeight: '100vh', maxWidth: '100vw' }}>
+        <SkipNavigationButton />
+        <Bar />
+        <Box sx={{ display: 'flex', flexGrow: 1, mt: { xs: 7, sm: 6 } }}>
+          <Sidebar appBarAlwaysOn>
+            <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}>
+              <Entries />
+            </Box>
+          </Sidebar>
+          <Box component='main' id='main-content' sx={MAIN}>
+            <Boundary>
+              <ReadFailed />
+              <Suspense fallback={<PageSkeleton />}>{children}</Suspense>
+            </Boundary>
+          </Box>
+        </Box>
+      </Box>
     )
   }
 }
 
-const LAYOUT = {
-  '& .RaLayout-content': { px: { xs: 1.5, sm: 3 }, pt: 2, pb: 4, minWidth: 0 },
-  '& .RaLayout-contentWithSidebar': { maxWidth: '100vw' }
+const MAIN = {
+  display: 'flex',
+  flexDirection: 'column',
+  flex: '1 1 0',
+  minWidth: 0,
+  px: { xs: 1.5, sm: 3 },
+  pt: 2,
+  pb: `calc(${EDGE} + 2rem)`
 } as const
 
 function Bar () {

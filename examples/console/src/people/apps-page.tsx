@@ -1,20 +1,11 @@
 import DisconnectIcon from '@mui/icons-material/LinkOffOutlined'
-import {
-  Card,
-  IconButton,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  Typography
-} from '@mui/material'
+import { Card, IconButton, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 import { useParams } from 'react-router-dom'
 import { useNotify } from 'react-admin'
 import { Ask } from '../layout/ask.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { MANNER } from '../reconcile/manner.ts'
@@ -91,37 +82,32 @@ function Apps ({ path, title, words }: AppsProps) {
       )}
       {data !== undefined && data.length > 0 && (
         <Card>
-          <TableContainer tabIndex={0} role='region' aria-label={title}>
-            <Table>
-              <TableHead>
-                <TableRow>
-                  <TableCell>{texts.apps.name}</TableCell>
-                  <TableCell>{texts.apps.connected}</TableCell>
-                  <TableCell>{texts.apps.used}</TableCell>
-                  <TableCell align='right'>{texts.list.actions}</TableCell>
-                </TableRow>
-              </TableHead>
-              <TableBody>
-                {data.map((app) => (
-                  <TableRow key={app.id}>
-                    <TableCell sx={{ overflowWrap: 'anywhere' }}>
-                      {app.client_name}
-                      <Typography variant='caption' component='div' color='textSecondary'>
-                        {app.client_id ?? texts.apps.unchecked}
-                      </Typography>
-                    </TableCell>
-                    <TableCell>{dateText(app.created_at, manner)}</TableCell>
-                    <TableCell title={timeText(app.used_at, manner)}>{agoText(app.used_at, manner)}</TableCell>
-                    <TableCell align='right'>
-                      <IconButton aria-label={texts.apps.disconnect(app.client_name)} onClick={() => setAsked(app)}>
-                        <DisconnectIcon fontSize='small' />
-                      </IconButton>
-                    </TableCell>
-                  </TableRow>
-                ))}
-              </TableBody>
-            </Table>
-          </TableContainer>
+          <FoldingTable
+            size='medium'
+            name={title}
+            columns={[
+              { name: texts.apps.name },
+              { name: texts.apps.connected },
+              { name: texts.apps.used },
+              { name: texts.list.actions, align: 'right', isEnd: true }
+            ]}
+          >
+            {data.map((app) => (
+              <FoldingRow key={app.id}>
+                <>
+                  {app.client_name}
+                  <Typography variant='caption' component='div' color='textSecondary'>
+                    {app.client_id ?? texts.apps.unchecked}
+                  </Typography>
+                </>
+                {dateText(app.created_at, manner)}
+                <span title={timeText(app.used_at, manner)}>{agoText(app.used_at, manner)}</span>
+                <IconButton aria-label={texts.apps.disconnect(app.client_name)} onClick={() => setAsked(app)}>
+                  <DisconnectIcon fontSize='small' />
+                </IconButton>
+              </FoldingRow>
+            ))}
+          </FoldingTable>
         </Card>
       )}
       {asked !== undefined && (

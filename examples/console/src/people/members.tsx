@@ -1,26 +1,13 @@
 import AddIcon from '@mui/icons-material/PersonAddAltOutlined'
 import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
-import {
-  Button,
-  Card,
-  Chip,
-  IconButton,
-  MenuItem,
-  Select,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  TextField
-} from '@mui/material'
+import { Button, Card, Chip, IconButton, MenuItem, Select, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ActivityLink } from '../activity/activity-link.tsx'
 import { readAll } from '../api/http.ts'
 import { ApiError } from '../api/problem.ts'
 import { Ask } from '../layout/ask.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
@@ -86,64 +73,64 @@ export function MembersPage () {
         )}
       </PageHeading>
       <Card>
-        <TableContainer tabIndex={0} role='region' aria-label={texts.members.title}>
-          <Table>
-            <TableHead>
-              <TableRow>
-                <TableCell>{texts.keys.name}</TableCell>
-                <TableCell>{texts.members.role}</TableCell>
-                <TableCell>{texts.list.created}</TableCell>
-                <TableCell align='right'>{texts.list.actions}</TableCell>
-              </TableRow>
-            </TableHead>
-            <TableBody>
-              {data?.rows.map((member) => (
-                <TableRow key={member.user_id}>
-                  <TableCell>
-                    <ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink>{' '}
-                    {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />}{' '}
-                    {!member.active && (
-                      <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />
-                    )}
-                  </TableCell>
-                  <TableCell>
-                    {shop.isOwner
-                      ? (
-                        <Select
-                          size='small'
-                          value={member.role}
-                          inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }}
-                          onChange={({ target }) => setAsked({ member, role: target.value })}
-                          sx={{ minWidth: 120 }}
-                        >
-                          {ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}
-                        </Select>
-                      )
-                      : texts.members[member.role]}
-                  </TableCell>
-                  <TableCell>{dateText(member.created_at, shop)}</TableCell>
-                  <TableCell align='right'>
-                    {(shop.isOwner || member.user_id === viewerId) && (
-                      <IconButton
-                        aria-label={texts.members.remove(nameOf(member))}
-                        onClick={() => setAsked({ member, role: undefined })}
-                      >
-                        <RemoveIcon fontSize='small' />
-                      </IconButton>
-                    )}
-                  </TableCell>
-                </TableRow>
-              ))}
-            </TableBody>
-          </Table>
-        </TableContainer>
+        <FoldingTable
+          size='medium'
+          name={texts.members.title}
+          columns={[
+            { name: texts.keys.name },
+            { name: texts.members.role, isPlain: true },
+            { name: texts.list.created },
+            { name: texts.list.actions, align: 'right', isEnd: true }
+          ]}
+        >
+          {data?.rows.map((member) => (
+            <FoldingRow key={member.user_id}>
+              <>
+                <ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink>{' '}
+                {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />}{' '}
+                {!member.active && (
+                  <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />
+                )}
+              </>
+              {shop.isOwner
+                ? (
+                  <Select
+                    size='small'
+                    value={member.role}
+                    inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }}
+                    onChange={({ target }) => setAsked({ member, role: target.value })}
+                    sx={{ minWidth: 120 }}
+                  >
+                    {ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}
+                  </Select>
+                )
+                : texts.members[member.role]}
+              {dateText(member.created_at, shop)}
+              {(shop.isOwner || member.user_id === viewerId) && (
+                <IconButton
+                  aria-label={texts.members.remove(nameOf(member))}
+                  onClick={() => setAsked({ member, role: undefined })}
+                >
+                  <RemoveIcon fontSize='small' />
+                </IconButton>
+              )}
+            </FoldingRow>
+          ))}
+        </FoldingTable>
       </Card>
-      {isAdding && <AddMember path={path} onClose={() => setAdding(false)} onDone={readAgain} />}
+      {isAdding && (
+        <AddMember
+          path={path}
+          onClose={() => setAdding(false)}
+          onDone={readAgain}
+        />
+      )}
       {asked !== undefined && asked.role !== undefined && (
         <Ask
           {...texts.members.ask(nameOf(asked.member), asked.role)}
           onConfirm={async () => await change(asked.member, asked.role)}
-          onClose={() => setAsked(undefined)}
+          onClose={() =>
+            setAsked(undefined)}
         />
       )}
       {asked !== undefined && asked.role === undefined && (
@@ -152,7 +139,8 @@ export function MembersPage () {
           keysPath={`${path}/${asked.member.user_id}/api-keys`}
           mayDecide={shop.isOwner}
           heirs={async () => await heirsIn(call, shop.id, { id: viewerId, name: viewerName }, asked.member.user_id)}
-          onConfirm={async (decision) => await change(asked.member, undefined, decision)}
+          onConfirm={async (decision) =>
+            await change(asked.member, undefined, decision)}
           onClose={() => setAsked(undefined)}
         />
       )}

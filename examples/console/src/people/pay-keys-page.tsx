@@ -1,19 +1,9 @@
-import {
-  Alert,
-  Button,
-  Card,
-  Chip,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TablePagination,
-  TableRow,
-  TextField
-} from '@mui/material'
+import { Alert, Button, Card, Chip, TablePagination, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isolated } from '../isolated.ts'
+import { useAnnounceResult } from '../layout/announcements.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { listUrl, rangeFrom } from '../api/http.ts'
 import { PageHeading } from '../layout/page.tsx'
@@ -63,18 +53,17 @@ export function PayKeysPage () {
         <Button variant='outlined' onClick={() => setRound(round + 1)}>{texts.settings.verifyAll}</Button>
       </PageHeading>
       <Card>
-        <TableContainer tabIndex={0} role='region' aria-label={texts.menu.payKeys}>
-          <Table size='small'>
-            <TableHead>
-              <TableRow>
-                {texts.settings.keyColumns.map((name) => (
-                  <TableCell key={name} component={name === '' ? 'td' : 'th'}>{name}</TableCell>
-                ))}
-              </TableRow>
-            </TableHead>
-            <TableBody>{data?.shops.map((shop) => <KeyRow key={shop.id} shop={shop} round={round} />)}</TableBody>
-          </Table>
-        </TableContainer>
+        <FoldingTable
+          name={texts.menu.payKeys}
+          foldsBelow={760}
+          columns={texts.settings.keyColumns.map((name, index) => ({
+            name,
+            isPlain: true,
+            ...index === 3 && { align: 'right' as const }
+          }))}
+        >
+          {data?.shops.map((shop) => <KeyRow key={shop.id} shop={shop} round={round} />)}
+        </FoldingTable>
         {data !== undefined && (
           <TablePagination
             component='div'
@@ -118,12 +107,15 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
     setTries(tries + 1)
   }
   const { data } = status
+  const said = verdict.data?.valid === true ? texts.settings.valid : texts.settings.invalid(verdict.data?.code ?? '')
+  useAnnounceResult(
+    String(verdict.dataUpdatedAt),
+    verdict.data === undefined ? undefined : `${isolated(name)}: ${said}`
+  )
   return (
-    <TableRow hover>
-      <TableCell component='th' scope='row'>
-        <PageLink to={`/shops/${slug}/settings`}>{name}</PageLink>
-      </TableCell>
-      <TableCell aria-live='polite'>
+    <FoldingRow>
+      <PageLink to={`/shops/${slug}/settings`}>{name}</PageLink>
+      <>
         {data !== undefined && (
           <Chip
             size='small'
@@ -137,13 +129,13 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
             size='small'
             sx={{ ml: 1 }}
             color={verdict.data.valid ? 'success' : 'error'}
-            label={verdict.data.valid ? texts.settings.valid : texts.settings.invalid(verdict.data.code ?? '')}
+            label={said}
           />
         )}
         {verdict.error !== null && <Alert severity='error' sx={{ mt: 1 }}>{verdict.error.message}</Alert>}
-      </TableCell>
-      <TableCell>{data !== undefined && texts.settings.counts(data.accounts, data.linked, data.synced)}</TableCell>
-      <TableCell align='right' sx={{ whiteSpace: 'nowrap' }}>
+      </>
+      {data !== undefined && texts.settings.counts(data.accounts, data.linked, data.synced)}
+      <>
         <Button
           size='small'
           disabled={data?.configured !== true}
@@ -186,7 +178,7 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
             )}
           </FormDialog>
         )}
-      </TableCell>
-    </TableRow>
+      </>
+    </FoldingRow>
   )
 }

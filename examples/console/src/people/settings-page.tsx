@@ -1,4 +1,4 @@
-import { Alert, Box, Button, FormControlLabel, Stack, Switch, TextField, Typography } from '@mui/material'
+import { Alert, Box, Button, Card, FormControlLabel, Stack, Switch, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useNotify } from 'react-admin'
@@ -7,6 +7,7 @@ import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { currencies, locales, timeZones } from '../layout/codes.ts'
 import { useSave } from '../layout/conflicts.tsx'
+import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Picker } from '../layout/picker.tsx'
 import { SavedAsShown } from '../layout/saved-as-shown.tsx'
@@ -41,7 +42,13 @@ export function SettingsPage () {
     <>
       <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, alignItems: 'start' }}>
-        {data !== undefined && <General config={data} />}
+        {data === undefined
+          ? (
+            <Card>
+              <RowsSkeleton />
+            </Card>
+          )
+          : <General config={data} />}
         <Box sx={{ display: 'grid', gap: 2 }}>
           <PayKey />
           <UsageSection />

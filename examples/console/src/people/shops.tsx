@@ -1,15 +1,16 @@
-import AddIcon from '@mui/icons-material/Add'
 import OpenIcon from '@mui/icons-material/ArrowForward'
 import { Button, Card } from '@mui/material'
-import { CreateButton, DataTable, ListBase, SelectInput, TextInput } from 'react-admin'
+import { ListBase, SelectInput, TextInput } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { AS_LISTED } from '../api/save.ts'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { NamedRecordCreate, NamedRecordEdit } from '../catalog/named-records.tsx'
+import { CreateLink } from '../layout/create-link.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { statusText, texts } from '../texts.ts'
@@ -23,26 +24,26 @@ export function ShopList () {
   return (
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.shops}>
-        <CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} />
+        <CreateLink text={texts.shops.create} />
       </PageHeading>
       <Card>
         <ListFilters search={texts.shops.search} own={['status']}>
           <ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} />
         </ListFilters>
-        <DataTable
+        <RecordTable
           rowClick='edit'
           bulkActionButtons={false}
           empty={<EmptyList title={texts.shops.empty} />}
-          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
         >
-          <DataTable.Col source='name'>
+          <Col source='name' isName>
             <RecordLink />
-          </DataTable.Col>
-          <DataTable.Col source='slug' />
-          <DataTable.Col source='currency' />
-          <DataTable.Col source='status' render={({ status }: Shop) => <StatusChip status={status} />} />
-          <DataTable.Col source='created_at' render={({ created_at: at }) => dateText(at, MANNER)} />
-          <DataTable.Col
+          </Col>
+          <Col source='slug' />
+          <Col source='currency' />
+          <Col source='status' isPlain render={({ status }: Shop) => <StatusChip status={status} />} />
+          <Col source='created_at' render={({ created_at: at }) => dateText(at, MANNER)} />
+          <Col
+            isEnd
             disableSort
             label={texts.shops.open}
             render={(shop: Shop) => (
@@ -58,7 +59,7 @@ export function ShopList () {
               </Button>
             )}
           />
-        </DataTable>
+        </RecordTable>
         <Pages />
       </Card>
     </ListBase>

@@ -1,6 +1,6 @@
 import { Button, Card, Chip, FormControlLabel, Switch } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, ListBase, useBasename, useRefresh } from 'react-admin'
+import { ListBase, useBasename, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
 import { AS_LISTED, ifMatch } from '../api/save.ts'
@@ -8,6 +8,7 @@ import { Ask } from '../layout/ask.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
@@ -32,22 +33,24 @@ export function UserList () {
       <PageHeading title={texts.menu.people} text={texts.users.why} />
       <Card>
         <ListFilters search={texts.users.search} />
-        <DataTable
+        <RecordTable
+          foldsBelow={800}
           rowClick={false}
           bulkActionButtons={false}
           empty={<EmptyList title={texts.users.empty} />}
-          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
         >
-          <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
-          <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
-          <DataTable.Col
+          <Col source='name' isName render={(user: User) => <Name user={user} />} />
+          <Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
+          <Col
             source='active'
+            isPlain
             render={(user: User) => (
               <Toggle user={user} what='active' isOn={user.active} changes={(active) => ({ active })} />
             )}
           />
-          <DataTable.Col
+          <Col
             source='roles'
+            isPlain
             disableSort
             render={(user: User) => (
               <Toggle
@@ -61,10 +64,10 @@ export function UserList () {
             )}
           />
           {settings.connected_apps && (
-            <DataTable.Col disableSort label={texts.users.apps} render={(user: User) => <AppsLink user={user} />} />
+            <Col isEnd disableSort label={texts.users.apps} render={(user: User) => <AppsLink user={user} />} />
           )}
-          <DataTable.Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
-        </DataTable>
+          <Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
+        </RecordTable>
         <Pages />
       </Card>
     </ListBase>

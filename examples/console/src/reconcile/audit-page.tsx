@@ -1,7 +1,8 @@
-import { Card, Table, TableBody, TableCell, TableContainer, TableHead, TablePagination, TableRow } from '@mui/material'
+import { Card, TablePagination } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listUrl, rangeFrom } from '../api/http.ts'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
@@ -62,34 +63,23 @@ export function AuditPage () {
       <Card>
         {data?.rows.length === 0 && <EmptyState title={texts.activity.empty} />}
         {data !== undefined && data.rows.length > 0 && (
-          <TableContainer tabIndex={0} role='region' aria-label={texts.menu.audit}>
-            <Table size='small'>
-              <TableHead>
-                <TableRow>
-                  {texts.reconcile.auditColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}
-                </TableRow>
-              </TableHead>
-              <TableBody>
-                {data.rows.map((row) => (
-                  <TableRow key={row.id}>
-                    <TableCell>{timeText(row.at, MANNER)}</TableCell>
-                    <TableCell>
-                      <bdi>{people.data?.get(row.actor) ?? row.actor}</bdi>
-                    </TableCell>
-                    <TableCell>{texts.reconcile.changes[row.action] ?? row.action}</TableCell>
-                    <TableCell>
-                      <bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi>
-                    </TableCell>
-                    <TableCell>
-                      <bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi>
-                    </TableCell>
-                    <TableCell>{customer(row.before)}</TableCell>
-                    <TableCell>{customer(row.after)}</TableCell>
-                  </TableRow>
-                ))}
-              </TableBody>
-            </Table>
-          </TableContainer>
+          <FoldingTable
+            name={texts.menu.audit}
+            foldsBelow={760}
+            columns={texts.reconcile.auditColumns.map((name) => ({ name }))}
+          >
+            {data.rows.map((row) => (
+              <FoldingRow key={row.id}>
+                {timeText(row.at, MANNER)}
+                <bdi>{people.data?.get(row.actor) ?? row.actor}</bdi>
+                {texts.reconcile.changes[row.action] ?? row.action}
+                <bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi>
+                <bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi>
+                {customer(row.before)}
+                {customer(row.after)}
+              </FoldingRow>
+            ))}
+          </FoldingTable>
         )}
         {data !== undefined && (
           <TablePagination

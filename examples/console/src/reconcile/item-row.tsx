@@ -106,7 +106,7 @@ function Fields ({ item: { fields, account_name: name } }: { readonly item: Item
       aria-label={`${texts.activity.details}: ${name}`}
       sx={{ mt: 1, border: 1, borderColor: 'divider', borderRadius: 1, maxWidth: 760 }}
     >
-      <Table size='small'>
+      <Table size='small' aria-label={`${texts.activity.details}: ${name}`}>
         <TableHead>
           <TableRow>
             <TableCell>{texts.activity.field}</TableCell>

@@ -15,11 +15,13 @@ import { lazy, Suspense, useState } from 'react'
 import { useBasename } from 'react-admin'
 import { useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
+import { useAnnounceProgress } from '../layout/announcements.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
 import { ActButton } from '../layout/act-button.tsx'
+import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { useNotifyError } from '../layout/use-notify-error.ts'
@@ -69,8 +71,15 @@ function RunWithId ({ id }: { readonly id: string }) {
     refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
   })
   const earlier = useEarlierRuns(run)
+  const progress = run === undefined
+    ? ''
+    : texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)
+  useAnnounceProgress(
+    run === undefined || run.total === 0 ? undefined : run.processed / run.total,
+    `${texts.reconcile.states[run?.status ?? ''] ?? ''}, ${progress}`
+  )
   if (run === undefined && error !== null) return <NoRecord error={error} />
-  if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
+  if (run === undefined) return <PageSkeleton />
 
   const { changes, isInOrder } = resultOf(run)
   const found = isInOrder
@@ -187,9 +196,7 @@ function RunWithId ({ id }: { readonly id: string }) {
               sx={{ height: 8, borderRadius: 4, my: 1 }}
             />
           )}
-          <Typography aria-live='polite'>
-            {texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)}
-          </Typography>
+          <Typography>{progress}</Typography>
           {run.shops.stopped.map(({ shop_id: shopId, reason }) => (
             <Alert key={shopId} severity='warning' sx={{ mt: 1 }}>
               <b>{shops.find((shop) => shop.id === shopId)?.name ?? shopId}</b>:{' '}

@@ -1,23 +1,10 @@
-import {
-  Box,
-  Card,
-  Chip,
-  FormControlLabel,
-  MenuItem,
-  Switch,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  TextField
-} from '@mui/material'
+import { Box, Card, Chip, FormControlLabel, MenuItem, Switch, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useBasename } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { ActButton } from '../layout/act-button.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { Section } from '../layout/section.tsx'
@@ -48,36 +35,27 @@ export function RunsPage () {
       <Card sx={{ mt: 2 }}>
         {data?.length === 0 && <EmptyState title={texts.reconcile.noRuns} text={texts.reconcile.noRunsWhy} />}
         {data !== undefined && data.length > 0 && (
-          <TableContainer tabIndex={0} role='region' aria-label={texts.reconcile.title}>
-            <Table size='small'>
-              <TableHead>
-                <TableRow>{texts.reconcile.columns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
-              </TableHead>
-              <TableBody>
-                {data.map((run) => (
-                  <TableRow key={run.id} hover>
-                    <TableCell>
-                      <PageLink to={`${basename}/reconciliation/${run.id}`}>
-                        {timeText(run.started_at, MANNER)}
-                      </PageLink>
-                    </TableCell>
-                    <TableCell>
-                      {texts.reconcile.modes[run.mode] ?? run.mode}
-                      {run.dry_run && run.mode !== 'check' && (
-                        <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />
-                      )}
-                    </TableCell>
-                    <TableCell>
-                      <bdi>{shopName(run.shop_id)}</bdi>
-                    </TableCell>
-                    <TableCell>{texts.reconcile.states[run.status] ?? run.status}</TableCell>
-                    <TableCell>{`${run.processed} / ${run.total}`}</TableCell>
-                    <TableCell>{outcomesText(run)}</TableCell>
-                  </TableRow>
-                ))}
-              </TableBody>
-            </Table>
-          </TableContainer>
+          <FoldingTable
+            name={texts.menu.runs}
+            foldsBelow={760}
+            columns={texts.reconcile.columns.map((name) => ({ name }))}
+          >
+            {data.map((run) => (
+              <FoldingRow key={run.id}>
+                <PageLink to={`${basename}/reconciliation/${run.id}`}>{timeText(run.started_at, MANNER)}</PageLink>
+                <>
+                  {texts.reconcile.modes[run.mode] ?? run.mode}
+                  {run.dry_run && run.mode !== 'check' && (
+                    <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />
+                  )}
+                </>
+                <bdi>{shopName(run.shop_id)}</bdi>
+                {texts.reconcile.states[run.status] ?? run.status}
+                {`${run.processed} / ${run.total}`}
+                {outcomesText(run)}
+              </FoldingRow>
+            ))}
+          </FoldingTable>
         )}
       </Card>
     </>

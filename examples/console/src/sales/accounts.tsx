@@ -1,5 +1,5 @@
 import { Box, Card, Chip } from '@mui/material'
-import { DataTable, ListBase, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { ListBase, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
@@ -7,6 +7,7 @@ import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { CustomerLink } from '../reconcile/customer-link.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
@@ -30,17 +31,16 @@ export function AccountList () {
         <ListFilters search={texts.accounts.search} own={['missing_pay']}>
           <MissingChip />
         </ListFilters>
-        <DataTable
+        <RecordTable
           rowClick='edit'
           bulkActionButtons={false}
           empty={<EmptyList title={texts.accounts.empty} text={texts.accounts.emptyWhy} />}
-          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
         >
-          <DataTable.Col source='name'>
+          <Col source='name' isName>
             <RecordLink />
-          </DataTable.Col>
-          <DataTable.Col source='hash_name' />
-          <DataTable.Col
+          </Col>
+          <Col source='hash_name' />
+          <Col
             source='details'
             label={texts.accounts.customer}
             disableSort
@@ -49,8 +49,8 @@ export function AccountList () {
                 ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} />
                 : String(details['pay_customer_id'])}
           />
-          <DataTable.Col source='created_at' render={({ created_at: at }: Account) => dateText(at, shop)} />
-        </DataTable>
+          <Col source='created_at' render={({ created_at: at }: Account) => dateText(at, shop)} />
+        </RecordTable>
         <Pages />
       </Card>
     </ListBase>

@@ -1,12 +1,15 @@
-import { Box, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
-import { DataTable, ListBase, ReferenceField, ShowBase, useListContext, useRefresh, useShowContext } from 'react-admin'
+import { Card, Stack, Typography } from '@mui/material'
+import { ListBase, ReferenceField, ShowBase, useListContext, useRefresh, useShowContext } from 'react-admin'
 import { AS_LISTED, ifMatch } from '../api/save.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
+import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Col, RecordTable } from '../layout/record-table.tsx'
 import { Section } from '../layout/section.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
@@ -63,32 +66,32 @@ function Orders () {
   if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.orders.empty} text={texts.orders.emptyWhy} />
   return (
     <>
-      <DataTable
+      <RecordTable
         rowClick='show'
         bulkActionButtons={false}
-        sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
       >
-        <DataTable.Col
+        <Col
           source='created_at'
+          isName
           render={({ created_at: at }: Order) => <RecordLink text={timeText(at, shop)} to='show' />}
         />
-        <DataTable.Col source='account_id' disableSort>
+        <Col source='account_id' isPlain disableSort>
           <ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' />
-        </DataTable.Col>
-        <DataTable.Col source='status' render={({ status }: Order) => <StatusChip status={status} />} />
-        <DataTable.Col
+        </Col>
+        <Col source='status' isPlain render={({ status }: Order) => <StatusChip status={status} />} />
+        <Col
           source='lines'
           label={texts.orders.lines}
           disableSort
           align='right'
           render={({ lines }: Order) => lines.length}
         />
-        <DataTable.Col
+        <Col
           source='total_amount'
           align='right'
           render={({ total_amount: total, currency }: Order) => moneyText(total, currency, shop.locale)}
         />
-      </DataTable>
+      </RecordTable>
       <Pages />
     </>
   )
@@ -108,7 +111,7 @@ function OrderPage () {
   const shop = useShop()
   const { call } = useViewer()
   const refresh = useRefresh()
-  if (order === undefined) return error === null ? null : <NoRecord error={error} />
+  if (order === undefined) return error === null ? <PageSkeleton /> : <NoRecord error={error} />
   const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
   const name = `${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`
   const set = async (status: string) => {
@@ -138,41 +141,37 @@ function OrderPage () {
           <Typography color='textSecondary'>{texts.orders.account}:</Typography>
           <ReferenceField source='account_id' reference='accounts' link={false} emptyText={texts.orders.deleted} />
         </Stack>
-        <Box sx={{ overflowX: 'auto' }} tabIndex={0} role='region' aria-label={texts.layout.table(texts.orders.lines)}>
-          <Table size='small'>
-            <TableHead>
-              <TableRow>
-                {[texts.orders.product, texts.orders.quantity, texts.orders.unit, texts.orders.sum].map((
-                  name,
-                  index
-                ) => <TableCell key={name} align={index === 0 ? 'left' : 'right'}>{name}</TableCell>)}
-              </TableRow>
-            </TableHead>
-            <TableBody>
-              {order.lines.map((line, index) => (
-                <TableRow key={index}>
-                  <TableCell>
-                    {line.name}
-                    {line.sku !== null && (
-                      <Typography component='span' variant='body2' color='textSecondary'>{` ${line.sku}`}</Typography>
-                    )}
-                  </TableCell>
-                  <TableCell align='right'>{line.quantity}</TableCell>
-                  <TableCell align='right'>{money(line.unit_amount)}</TableCell>
-                  <TableCell align='right'>{money(line.unit_amount * line.quantity)}</TableCell>
-                </TableRow>
-              ))}
-              <TableRow>
-                <TableCell colSpan={3} align='right'>
-                  <b>{texts.orders.total}</b>
-                </TableCell>
-                <TableCell align='right'>
-                  <b>{money(order.total_amount)}</b>
-                </TableCell>
-              </TableRow>
-            </TableBody>
-          </Table>
-        </Box>
+        <FoldingTable
+          name={texts.orders.lines}
+          columns={[
+            { name: texts.orders.product },
+            { name: texts.orders.quantity, align: 'right' },
+            { name: texts.orders.unit, align: 'right' },
+            { name: texts.orders.sum, align: 'right' }
+          ]}
+        >
+          {order.lines.map((line, index) => (
+            <FoldingRow key={index}>
+              <>
+                {line.name}
+                {line.sku !== null && (
+                  <Typography component='span' variant='body2' color='textSecondary' sx={{ whiteSpace: 'nowrap' }}>
+                    {` ${line.sku}`}
+                  </Typography>
+                )}
+              </>
+              {line.quantity}
+              {money(line.unit_amount)}
+              {money(line.unit_amount * line.quantity)}
+            </FoldingRow>
+          ))}
+          <FoldingRow>
+            <b>{texts.orders.total}</b>
+            {null}
+            {null}
+            <b>{money(order.total_amount)}</b>
+          </FoldingRow>
+        </FoldingTable>
       </Section>
     </>
   )

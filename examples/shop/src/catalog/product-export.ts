@@ -1,9 +1,9 @@
-import { finished, Readable, type Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
 import { BYTE_ORDER_MARK, csvLine } from '#shared/csv-line'
 import { COLUMNS, FIELDS } from './product-file.ts'
+import { type FileFormat, sentFiles } from '../http/sent-files.ts'
 import { narrow } from '../lists/filters.ts'
 import { enterAgain } from '../access/shops-reached.ts'
 import type { ShopScope } from '../access/scope.ts'
@@ -11,26 +11,16 @@ import { productRows } from './product-repository.ts'
 import { list, type Product } from './product-schemas.ts'
 
 type Row = Static<typeof Product>
-export type ExportFormat = 'csv' | 'jsonl'
 
 /** How many products are read at a time, and at most how many bytes: as many as fit on the page of a list. */
 const PAGE = 200
-
-/** How many files of a shop a process sends at a time: each keeps its client's place for as long as it takes. */
-const AT_ONCE = 2
-
-export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  jsonl: 'application/x-ndjson'
-}
 
 const columns = [...COLUMNS].filter(([name]) => name !== 'price_amount')
 
 /** Writes the products of shops as files that can be imported. */
 export function productExport (knex: Knex) {
   const rows = productRows(knex)
-  /** How many files are on their way, by shop. */
-  const open = new Map<string, number>()
+  const sent = sentFiles()
 
   /**
    * In the order of their ids, which never change: each product that exists all the while, and matches, is in the file
@@ -59,7 +49,7 @@ export function productExport (knex: Knex) {
   async function* written (
     shop: ShopScope,
     filter: Readonly<Record<string, unknown>> | undefined,
-    format: ExportFormat
+    format: FileFormat
   ): AsyncGenerator<string> {
     if (format === 'csv') yield `${BYTE_ORDER_MARK}${columns.map(([name]) => name).join(',')}\r\n`
     for await (const page of pages(shop, filter)) yield page.map(format === 'csv' ? csvFrom : jsonFrom).join('')
@@ -74,23 +64,10 @@ export function productExport (knex: Knex) {
     open (
       shop: ShopScope,
       filter: Readonly<Record<string, unknown>> | undefined,
-      format: ExportFormat,
+      format: FileFormat,
       client: Writable
     ): Readable {
-      const running = open.get(shop.id) ?? 0
-      if (running >= AT_ONCE) throw new SHOP_TOO_MANY_CONCURRENT_CALLS(AT_ONCE, 0)
-      open.set(shop.id, running + 1)
-      const file = Readable.from(written(shop, filter, format), { objectMode: false, highWaterMark: 65_536 })
-      finished(file, () => {
-        const left = open.get(shop.id)! - 1
-        if (left === 0) open.delete(shop.id)
-        else open.set(shop.id, left)
-      })
-      // Also if the client has gone before anything was sent.
-      client.once('close', () => {
-        file.destroy()
-      })
-      return file
+      return sent.open(shop, written(shop, filter, format), client)
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Product, ProductInput } from './product-schemas.ts'
 import { priceFromAmount } from '../http/money.ts'
-import { unescaped } from '#shared/csv-line'
 import type { ParseJson } from '../http/json-bodies.ts'
 import { isJson, typesOf } from '../http/schema-types.ts'
 
@@ -10,7 +9,10 @@ export type Cell = string | null
 
 /** A column of a file of products. */
 export interface Column {
-  /** @returns the value of the field; {@link LEFT_OUT} if the cell says nothing of it */
+  /**
+   * @param cell - without what keeps a spreadsheet from computing it
+   * @returns the value of the field; {@link LEFT_OUT} if the cell says nothing of it
+   */
   readonly read: (cell: Cell, parseJson: ParseJson) => unknown
   readonly write: (value: unknown, product: Readonly<Record<string, unknown>>) => string | number | boolean | null
 }
@@ -45,7 +47,7 @@ function columnOf (schema: TSchema): Column {
   const isText = types.includes('string')
   if (isText && !isWord(schema)) {
     const empty = isNullable ? null : LEFT_OUT
-    return { read: (cell) => cell === null ? empty : unescaped(cell), write: asItIs }
+    return { read: (cell) => cell ?? empty, write: asItIs }
   }
   if (isText) return { read: (cell) => cell?.trim() || (isNullable && cell === null ? null : LEFT_OUT), write: asItIs }
   if (types.includes('integer')) return { read: (cell) => numeral(cell, /^-?\d{1,17}$/, isNullable), write: asItIs }

@@ -49,6 +49,8 @@ export interface CheckedLine {
   readonly product?: Static<typeof FileProduct>
   readonly preview?: ItemPreview
   readonly problem?: LineProblem
+  /** What the file has there. */
+  readonly source?: Line['source']
   /** What becomes of its cells. */
   readonly notes?: readonly Note[]
 }
@@ -92,7 +94,12 @@ export function importChecker (knex: Knex) {
     lines: readonly Line[],
     seen: Seen = nothingSeen()
   ): Promise<readonly CheckedLine[]> => {
-    const read = lines.map((line) => ({ line: line.line, notes: line.notes ?? [], ...productOf(line) }))
+    const read = lines.map((line) => ({
+      line: line.line,
+      source: line.source,
+      notes: line.notes ?? [],
+      ...productOf(line)
+    }))
     const good = read.flatMap((one, at) => 'product' in one ? [{ at, product: one.product }] : [])
     // Else a product that appears meanwhile is taken for one of somebody else's.
     return await knex.transaction(async (on) => {
@@ -123,9 +130,10 @@ export function importChecker (knex: Knex) {
         }
         for (const { index, error: { field, message } } of problems) {
           const { at, product } = rest[index]!
-          const { line, isFromCells = false } = lines[at]!
+          const { line, source, isFromCells = false } = lines[at]!
           checked[at] = {
             line,
+            source,
             problem: problemFrom({
               field,
               message: isFromCells ? explained(message, product[field as keyof typeof product]) : message

@@ -1,10 +1,11 @@
+import { unescaped } from '#shared/csv-line'
 import { excerpt } from '#shared/excerpt'
 import { type Cell, COLUMNS, LEFT_OUT } from '../catalog/product-file.ts'
 import { csvReader } from './csv-records.ts'
 import type { Note } from './notes.ts'
 import { slugFromSku } from './foreign-cells.ts'
 import { type Preset, presetOf, readingOf } from './presets.ts'
-import { Fault, type Line, lineOfFault, MAX_CELLS, MAX_LINE, MAX_RECORDS } from './line.ts'
+import { ERROR, Fault, type Line, lineOfFault, MAX_CELLS, MAX_LINE, MAX_RECORDS } from './line.ts'
 import type { ParseJson } from '../http/json-bodies.ts'
 import { toEnd } from './text.ts'
 import { problemOfColumns } from './unknown-columns.ts'
@@ -22,10 +23,16 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
     const { delimiter, isNamed, whole } = await sniffed(text)
     let isHint = isNamed
     const read = csvReader(delimiter, { size: MAX_LINE, cells: MAX_CELLS })
+    let readable = asItIs
     for await (const piece of toEnd(whole)) {
-      for (const { line, cells, size } of read(piece)) {
-        if (isHint) isHint = false
-        else if (header === undefined) {
+      for (const { line, cells: all, size } of read(piece)) {
+        if (isHint) {
+          isHint = false
+          continue
+        }
+        if (header === undefined) readable = withoutErrors(all)
+        const cells = readable(all)
+        if (header === undefined) {
           const found = headerFrom(cells)
           if ('field' in found) {
             yield { line, size, problem: { ...found, isFatal: true } }
@@ -40,6 +47,7 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
               : { line, size, unknown }
             if (isFatal) return
           }
+          yield { line, size, headings: found.kept(cells) }
           const warning = leftOut(found, cells)
           if (warning !== undefined) yield { line, size, warning }
         } else if (count++ === MAX_RECORDS) throw new Fault(line, `The file has more than ${MAX_RECORDS} lines`)
@@ -47,7 +55,8 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
           const product = productFrom(header, cells, parseJson)
           if (product === 'more') yield { line, size, notes: [{ kind: 'more' }] }
           else {
-            yield { line, size, isFromCells: true, ...header.preset && { isForeign: true }, ...product }
+            const source = header.kept(cells)
+            yield { line, size, isFromCells: true, source, ...header.preset && { isForeign: true }, ...product }
           }
         }
       }
@@ -65,6 +74,18 @@ interface Header {
   /** The field of each column; undefined where it is left out. */
   readonly fields: ReadonlyArray<string | undefined>
   readonly preset: Preset | undefined
+  /** The cells of a line that are kept if it fails: without those of columns that no product has. */
+  readonly kept: Cells
+}
+
+type Cells = (cells: readonly Cell[]) => readonly Cell[]
+
+const asItIs: Cells = (cells) => cells
+
+/** What says why the lines of an earlier import have failed is no part of them. */
+function withoutErrors (first: readonly Cell[]): Cells {
+  const places = new Set(first.flatMap((cell, index) => cell?.trim().toLowerCase() === ERROR ? [index] : []))
+  return places.size === 0 ? asItIs : (cells) => cells.filter((_, index) => !places.has(index))
 }
 
 function headerFrom (cells: readonly Cell[]): Header | { readonly field: string, readonly message: string } {
@@ -80,7 +101,9 @@ function headerFrom (cells: readonly Cell[]): Header | { readonly field: string,
     const isRead = fields[index] !== undefined || (preset === undefined && heading !== '')
     if (isRead && headings.indexOf(heading) !== index) return { field, message: `${field} is the name of two columns` }
   }
-  return { headings, fields, preset }
+  const kept: Cells = (cells) =>
+    cells.filter((_, index) => preset !== undefined || fields[index] !== undefined || !(headings[index] ?? ''))
+  return { headings, fields, preset, kept }
 }
 
 /** @returns the names of the columns that no product has, in a file of nobody else */
@@ -141,7 +164,8 @@ function productFrom (
   const notes: Note[] = []
   for (const [index, name] of fields.entries()) {
     if (name === undefined) continue
-    const { cell, note } = readingOf(preset, name, record[index]!)
+    const written = record[index]!
+    const { cell, note } = readingOf(preset, name, written === null ? null : unescaped(written))
     if (note !== undefined) notes.push(note)
     try {
       const value = COLUMNS.get(name)!.read(cell, parseJson)

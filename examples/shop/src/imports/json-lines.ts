@@ -1,4 +1,4 @@
-import { Fault, type Line, lineOfFault, MAX_LINE } from './line.ts'
+import { ERROR, Fault, type Line, lineOfFault, MAX_LINE } from './line.ts'
 import type { ParseJson } from '../http/json-bodies.ts'
 import { lineReader } from './lines-of-text.ts'
 import { toEnd } from './text.ts'
@@ -16,10 +16,13 @@ export async function* linesFromJsonLines (text: AsyncIterable<string>, parseJso
   }
 }
 
-function productFrom (written: string, parseJson: ParseJson): Pick<Line, 'product' | 'problem'> {
+function productFrom (written: string, parseJson: ParseJson): Pick<Line, 'product' | 'problem' | 'source'> {
   try {
-    return { product: parseJson(written) }
+    const parsed = parseJson(written)
+    if (typeof parsed !== 'object' || parsed === null || !(ERROR in parsed)) return { product: parsed, source: written }
+    const { [ERROR]: _, ...product } = parsed
+    return { product, source: JSON.stringify(product) }
   } catch {
-    return { problem: { field: '', message: 'The line is not a JSON object' } }
+    return { problem: { field: '', message: 'The line is not a JSON object' }, source: written }
   }
 }

@@ -1,3 +1,4 @@
+import type { Cell } from '../catalog/product-file.ts'
 import type { Note } from './notes.ts'
 
 /** A product of a file, as it is written there, or why it cannot be read. */
@@ -12,6 +13,10 @@ export interface Line {
   /** Whether it is of the file of another system. Default: false. */
   readonly isForeign?: boolean
   readonly problem?: LineProblem
+  /** What the file has there, to be corrected and sent again: cells below {@link Line.headings}, or JSON. */
+  readonly source?: readonly Cell[] | string
+  /** The names of the columns. Such a line has nothing else. */
+  readonly headings?: readonly Cell[]
   /** What becomes of its cells. A line that has neither a product nor a problem is none of its own. */
   readonly notes?: readonly Note[]
   /** The names of columns that no product has, which an import may leave out. Such a line has nothing else. */
@@ -19,6 +24,9 @@ export interface Line {
   /** What somebody should know before the import. A line with a warning has nothing else. */
   readonly warning?: string
 }
+
+/** The column, or key, which says why a line of an earlier import has failed. It is no part of the line. */
+export const ERROR = 'error'
 
 /** What is wrong with a line. */
 export interface LineProblem {

@@ -29,6 +29,8 @@ interface Tally {
   priced: number
   /** Whether the file could be read to its end. */
   isWhole: boolean
+  /** Of the columns, if it has them. */
+  headings: Line['headings']
 }
 
 /** What an import would do, once those that were received before it are over. */
@@ -42,6 +44,8 @@ export interface Effects extends Preview {
 interface Receiving<Result> {
   /** Whether wrong lines are left out. */
   readonly skipInvalid: boolean
+  /** As the sender calls the file. Default: it has no name. */
+  readonly fileName?: string | undefined
   /** Sees what is stored, and may throw. */
   readonly hold: ((effects: Effects) => void) | undefined
   readonly finish: Finish<Result>
@@ -83,7 +87,8 @@ export function importReceiver (knex: Knex, turn: Turn) {
       },
       bytes: 0,
       priced: 0,
-      isWhole: true
+      isWhole: true,
+      headings: undefined
     }
     const { preview } = tally
     const seen = nothingSeen()
@@ -91,7 +96,8 @@ export function importReceiver (knex: Knex, turn: Turn) {
     const signs = spreadsheetSigns()
     const foreign = noteTally()
     const repeats = repeatedProducts()
-    const aside = ({ line, warning, notes = [], unknown }: Line): void => {
+    const aside = ({ line, warning, notes = [], unknown, headings }: Line): void => {
+      if (headings !== undefined) tally.headings = headings
       if (unknown !== undefined) {
         preview.unknown_columns.push(...unknown)
         preview.failed += 1
@@ -154,19 +160,19 @@ export function importReceiver (knex: Knex, turn: Turn) {
     shop: ShopScope,
     work: () => Promise<Tally>,
     id?: string
-  ): Promise<Effects & Pick<Tally, 'bytes'>> {
+  ): Promise<Effects & Pick<Tally, 'bytes' | 'headings'>> {
     // One that ends meanwhile may have changed what was read before.
     const followed = await imports.follows(shop, id)
-    const { preview, priced, bytes } = await work()
-    return { ...preview, priced, bytes, follows: followed || await imports.follows(shop, id) }
+    const { preview, priced, bytes, headings } = await work()
+    return { ...preview, priced, bytes, headings, follows: followed || await imports.follows(shop, id) }
   }
 
   async function receive<Result> (
     shop: ShopScope,
     lines: AsyncIterable<Line>,
-    { skipInvalid, hold, finish }: Receiving<Result>
+    { skipInvalid, fileName, hold, finish }: Receiving<Result>
   ): Promise<Result> {
-    const id = await imports.begin(shop)
+    const id = await imports.begin(shop, fileName)
     let isLeft = true
     try {
       const effects = await effectsOf(
@@ -183,7 +189,8 @@ export function importReceiver (knex: Knex, turn: Turn) {
         id
       )
       hold?.(effects)
-      const { unknown_columns: columns, warnings } = effects
+      const { unknown_columns: columns, warnings, headings } = effects
+      if (headings !== undefined) await imports.addHeadings(shop, id, headings)
       await imports.addWarnings(shop, id, [...columns.length > 0 ? [leftOutColumns(columns)] : [], ...warnings])
       await imports.refuseBeyondQuota(shop, effects.created, effects.bytes)
       return await finish(async (on) => {

@@ -35,6 +35,7 @@ const COLUMNS = [
   'unchanged',
   'failed',
   'error',
+  'file_name',
   'created_at',
   'updated_at',
   'started_at',
@@ -45,18 +46,26 @@ const COLUMNS = [
 const LINE_BYTES = 150
 
 /** How many bytes the lines of the import `imports` have. */
-const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) +
+const IMPORT_BYTES = `(select coalesce(octet_length(imports.headings), 0) + coalesce(sum(${LINE_BYTES} +
+    coalesce(octet_length(product::text), 0) + coalesce(octet_length(source), 0) +
     coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
   from import_lines where shop_id = imports.shop_id and import_id = imports.id)`
+
+/** How many changes of an import were undone, unless that was undone too. */
+const REVERTED = `select count(*)::int as reverted from import_lines
+  where shop_id = ? and import_id = ? and change_id is not null and is_reverted(change_id)`
 
 /** Imports and their lines. Rows of other shops count as missing. */
 export function importRepository (knex: Knex) {
   const all = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder =>
     on.from(
       on('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
-        .select([...COLUMNS, on.raw("actor->>'kind' as actor_kind"), on.raw("actor->>'id' as actor_id")]).as(
-          'imports'
-        )
+        .select([
+          ...COLUMNS,
+          on.raw("actor->>'kind' as actor_kind"),
+          on.raw("actor->>'id' as actor_id"),
+          on.raw("actor->>'name' as actor_name")
+        ]).as('imports')
     )
 
   const get = async (shop: ShopScope, id: string, on: Knex = knex): Promise<Static<typeof Import>> => {
@@ -68,7 +77,8 @@ export function importRepository (knex: Knex) {
         .limit(LISTED).select('line', 'field', 'message')
     const warnings = await on('import_lines').where({ shop_id: shop.id, import_id: id }).where('position', '<=', 0)
       .orderBy('position', 'desc').pluck<string[]>('message')
-    return { ...row, warnings, errors }
+    const { rows: [{ reverted }] } = await on.raw(REVERTED, [shop.id, id])
+    return { ...row, reverted, warnings, errors }
   }
 
   return {
@@ -96,10 +106,11 @@ export function importRepository (knex: Knex) {
     /**
      * Begins to receive a file.
      *
+     * @param fileName - as the sender calls it
      * @returns the id of the import, which nobody sees yet
      * @throws {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE} | {@link SHOP_USER_INACTIVE}
      */
-    async begin (shop: ShopScope): Promise<string> {
+    async begin (shop: ShopScope, fileName?: string): Promise<string> {
       return await knex.transaction(async (trx) => {
         await awaitDeletion(trx, shop.id)
         // Those that begin at the same time take turns.
@@ -113,26 +124,36 @@ export function importRepository (knex: Knex) {
         if (count >= MAX_UNFINISHED) throw new SHOP_TOO_MANY_IMPORTS(MAX_UNFINISHED)
         const { kind, id, name = null, operation, tool = null, confirmed = null, requestId } = shop.caller
         const actor: Actor = { kind, id, name, operation, tool, confirmed, requestId }
-        const [row] = await trx('imports').insert({ shop_id: shop.id, actor: JSON.stringify(actor) }).returning('id')
+        const [row] = await trx('imports').insert({
+          shop_id: shop.id,
+          actor: JSON.stringify(actor),
+          file_name: fileName ?? null
+        }).returning('id')
         return row.id
       })
     },
 
     /** Stores lines of a file. @param start - how many were stored before */
     async addLines (shop: ShopScope, id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
-      const rows = lines.map(({ line, product, preview, problem }, index) => ({
+      const rows = lines.map(({ line, product, preview, problem, source }, index) => ({
         position: start + index + 1,
         line,
+        source: typeof source === 'string' ? source.replace(/[\0\p{Surrogate}]/gu, '') : JSON.stringify(source),
         status: problem === undefined ? 'pending' : 'failed',
         ...problem === undefined ? { product, found: preview?.found } : problem
       }))
       await knex.raw(
-        `insert into import_lines (shop_id, import_id, position, line, status, product, found, field, message)
-        select ?, ?, position, line, status, product, found, field, message
-        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb,
-          field text, message text)`,
+        `insert into import_lines (shop_id, import_id, position, line, status, source, product, found, field, message)
+        select ?, ?, position, line, status, source, product, found, field, message
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, source text, product jsonb,
+          found jsonb, field text, message text)`,
         [shop.id, id, JSON.stringify(rows)]
       )
+    },
+
+    /** Stores the names of the columns of a file. */
+    async addHeadings (shop: ShopScope, id: string, headings: ReadonlyArray<string | null>): Promise<void> {
+      await knex('imports').where({ shop_id: shop.id, id }).update({ headings: JSON.stringify(headings) })
     },
 
     /** Stores what was said of the file as a whole, at the positions before its first product: 0, -1, -2. */
@@ -243,21 +264,27 @@ export interface ImportKey {
   readonly id: string
 }
 
-/** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
+/**
+ * Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers; those that were
+ * wrong from the start have failed, also where it did not get to.
+ */
 export async function endImport (
   trx: Knex.Transaction,
   { shop_id: shopId, id }: ImportKey,
   status: 'failed' | 'cancelled',
   error: string | null = null
 ): Promise<void> {
-  await trx('import_lines').where({ shop_id: shopId, import_id: id, status: 'pending' }).update({
+  const lines = trx('import_lines').where({ shop_id: shopId, import_id: id })
+  await lines.clone().where({ status: 'pending' }).update({
     status: 'skipped',
     product: null,
-    found: null
+    found: null,
+    source: null
   })
   await trx('imports').where({ shop_id: shopId, id }).update({
     status,
     error,
+    failed: lines.clone().where({ status: 'failed' }).select(trx.raw('count(*)::int')),
     bytes: fewerBytes(trx),
     updated_at: trx.raw('clock_timestamp()'),
     finished_at: trx.raw('clock_timestamp()')

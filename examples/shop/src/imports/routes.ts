@@ -6,14 +6,17 @@ import { conflictProblems, readProblems, writeProblems } from '../http/problem.t
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { viewRoute } from '../http/views.ts'
+import { MEDIA_TYPES } from '../http/sent-files.ts'
 import { ShopScope } from '../access/scope.ts'
 import { IdempotencyKey, KEY_ARGUMENT } from '../idempotency/key.ts'
 import type { Repeats } from '../idempotency/repeatable.ts'
 import { askBeforeImport } from './asking.ts'
+import { failedLines } from './failed-lines.ts'
 import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
 import { importRunner } from './runner.ts'
 import {
+  FailedLines,
   Import,
   ImportBody,
   type ImportEnd,
@@ -50,6 +53,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (
   const repository = importRepository(knex)
   const turn = slices()
   const receiver = importReceiver(knex, turn)
+  const failures = failedLines(knex)
   const runner = importRunner(app, knex, onEnd)
   const parseJson = jsonParser(app)
   const asking = askBeforeImport(knex, async (request) => {
@@ -103,6 +107,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (
     if (known !== undefined) return known as never
     const answer = await receiver.receive(shop, lines, {
       skipInvalid: query.skip_invalid === true,
+      fileName: query.file_name,
       hold: asking.holder(request),
       // It has been read by then.
       finish: async (enqueue) =>
@@ -159,6 +164,24 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (
     async ({ shop, params, query }, reply) =>
       sendPage(reply, 'lines', query, await repository.lines(shop, params.import_id, query))
   )
+
+  app.get('/:import_id/failed', {
+    schema: {
+      operationId: 'export_failed_lines',
+      summary: 'Export the lines of an import that failed',
+      description:
+        'Get the lines that failed as a file, each with its error, to be corrected and imported again: CSV or JSON ' +
+        'lines, as the file was.',
+      tags: ['imports'],
+      params: ImportParams,
+      response: { 200: FailedLines, ...readProblems }
+    }
+  }, async ({ shop, params }, reply) => {
+    const { format, name, file } = await failures.open(shop, params.import_id, reply.raw)
+    return await reply.type(MEDIA_TYPES[format]).header('content-disposition', `attachment; filename="${name}"`)
+      // The schema describes the file; this is its stream.
+      .send(file as unknown as string)
+  })
 
   app.delete('/:import_id', {
     schema: {

@@ -43,7 +43,8 @@ export const ImportQuery = Type.Object({
       description: 'Leave wrong lines and unknown columns out, instead of refusing the file'
     })
   ),
-  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would change' }))
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would change' })),
+  file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Kept with the import' }))
 }, { additionalProperties: false })
 
 /** A file within JSON, for callers that send nothing else. */
@@ -51,6 +52,11 @@ export const ImportBody = Type.Object({
   format: Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'] }),
   content: verbatim(Type.String({ minLength: 1, description: 'The file' }))
 }, { additionalProperties: false })
+
+export const FailedLines = {
+  description: 'The file',
+  content: { 'text/csv': { schema: Type.String() }, 'application/x-ndjson': { schema: Type.String() } }
+}
 
 const WrongLine = Type.Object({
   line: Count('Of the file, from 1'),
@@ -119,6 +125,8 @@ const fields = {
   error: Nullable(Words('Why it stopped')),
   actor_kind: ActorKind,
   actor_id: Nullable(AnyId('As in the history')),
+  actor_name: Nullable(Words('The name of the person or API key; null for others')),
+  file_name: Nullable(Words('As its sender called it')),
   created_at: serverFields.created_at,
   updated_at: serverFields.updated_at,
   started_at: When('When the first line was applied'),
@@ -130,6 +138,7 @@ export const ListedImport = Type.Object(fields)
 
 export const Import = Type.Object({
   ...fields,
+  reverted: Count('How many of its changes were undone'),
   warnings: Type.Array(Words('A sentence'), { description: 'What its check said, such as what was left out' }),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} lines that could not be applied` })
 })

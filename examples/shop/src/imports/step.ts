@@ -221,7 +221,8 @@ async function settleLines (
     }
   })
   await trx.raw(
-    `update import_lines set product = null, found = null, status = given.status, product_id = given.product_id,
+    `update import_lines set product = null, found = null, status = given.status,
+      source = case given.status when 'failed' then source end, product_id = given.product_id,
       change_id = given.change_id, field = given.field, message = given.message
     from jsonb_to_recordset(?::jsonb)
       as given(position int, status text, product_id uuid, change_id uuid, field text, message text)

@@ -13,6 +13,7 @@ import { recordBytes } from './012-record-bytes.ts'
 import { idempotencyKeys } from './013-idempotency-keys.ts'
 import { historyIndexes } from './014-history-indexes.ts'
 import { deletedShops } from './015-deleted-shops.ts'
+import { importSources } from './016-import-sources.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -36,5 +37,6 @@ export const migrations: Migrations = {
   '012-record-bytes': recordBytes,
   '013-idempotency-keys': idempotencyKeys,
   '014-history-indexes': historyIndexes,
-  '015-deleted-shops': deletedShops
+  '015-deleted-shops': deletedShops,
+  '016-import-sources': importSources
 }

@@ -56,7 +56,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
     by: 'seq'
   },
   imports: {
-    columns: ['id', 'shop_id', 'status', 'created_at', 'finished_at'],
+    columns: ['id', 'shop_id', 'status', 'file_name', 'created_at', 'finished_at'],
     where: "actor->>'kind' = 'user' and actor->>'id' = :id",
     by: 'id'
   },
@@ -227,6 +227,8 @@ export async function deletePerson (
     for (const [column, isTheirs] of Object.entries(KEY_COLUMNS)) {
       await trx('api_keys').whereRaw(isTheirs, { id, subject: person.subject }).update({ [column]: id })
     }
+    // They chose the names of their files, which may have their own.
+    await trx('imports').whereRaw("actor->>'kind' = 'user' and actor->>'id' = ?", [id]).update({ file_name: null })
     // Nobody can repeat their calls.
     await trx('idempotency_keys').where({ caller_kind: 'user', caller_id: id }).delete()
     // Rows of ended sign-ins keep a refresh under way from bringing them back, until they expire.
