@@ -3,7 +3,7 @@ import { tokensIn } from '../bench/tokenizer.ts'
 import appOfContract from '../src/contract.ts'
 import { toolNames } from './tool-names.ts'
 
-t.test('catalog tools cost a model at most 6,000 tokens, those of imports fewer than 700 more', async (t) => {
+t.test('catalog tools cost a model at most 6,000 tokens, those of imports fewer than 750 more', async (t) => {
   const app = await appOfContract()
   t.teardown(async () => {
     await app.close()
@@ -19,7 +19,7 @@ t.test('catalog tools cost a model at most 6,000 tokens, those of imports fewer 
   const tokens = tokensIn({ tools: catalog })
   const more = tokensIn({ tools }) - tokens
   t.comment(`${more} tokens of imports`)
-  t.ok(more < 700, `${more} tokens`)
+  t.ok(more < 750, `${more} tokens`)
   t.comment(`${tokens} tokens`)
   t.ok(tokens > 1000 && tokens <= 6000, `${tokens} tokens`)
   const header = tokensIn({ tools: shown }) - tokensIn({ tools })
