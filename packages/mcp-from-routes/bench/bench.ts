@@ -32,10 +32,17 @@ const race = (message: string, request: BenchRequest, contenders: readonly Conte
 })
 const [, ...callers] = CONTENDERS
 const calls = race('tools/call, smallest', CALL, callers)
+/** Those that differ in how they call a route. */
+const CALLING = new Set<Contender>([
+  'bare POST',
+  'bare loopback',
+  'mcp-from-routes + inject',
+  'SDK 2.x + light request'
+])
 const list = race(
   'tools/list',
   smallest('tools/list', {}),
-  CONTENDERS.filter((contender) => !contender.startsWith('bare'))
+  CONTENDERS.filter((contender) => !CALLING.has(contender))
 )
 const RACES: ReadonlyArray<readonly [tools: number, races: readonly Race[]]> = [
   [20, [

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -18,9 +18,10 @@ const { default: mcpFromRoutes } = await import(process.env.BENCH_PLUGIN ?? '../
 }
 
 /**
- * The servers that are measured. All serve the same routes; the last four serve them as the same tools. The two before
+ * The servers that are measured. All serve the same routes; the last six serve them as the same tools. The two before
  * them do only what no tool call can be without: `bare POST` takes the message and answers with the bytes that the
- * plugin answers with, written before; `bare loopback` asks the route by way of the router.
+ * plugin answers with, written before; `bare loopback` asks the route by way of the router. What comes from which part
+ * of the plugin is seen beside it with `inject` as its way to the route, and beside the SDK with the plugin's own.
  */
 export const CONTENDERS = [
   'plain route',
@@ -28,6 +29,8 @@ export const CONTENDERS = [
   'bare loopback',
   'mcp-from-routes',
   'with telemetry',
+  'mcp-from-routes + inject',
+  'SDK 2.x + light request',
   'SDK 2.x + inject',
   'SDK 1.x + inject'
 ] as const
@@ -38,9 +41,10 @@ const NEWEST = '2026-07-28'
 const SERVER_INFO = { name: 'bench', version: '1.0.0' }
 
 /** Routes that look like a catalog's; `tool_0` takes one path parameter and answers a small object. */
-function addRoutes (app: FastifyInstance, count: number): void {
+function addRoutes (app: FastifyInstance, count: number, config = {}): void {
   for (let n = 0; n < count; n++) {
     app.get<{ Params: { id: string } }>(`/things_${n}/:id`, {
+      config,
       schema: {
         operationId: `tool_${n}`,
         description: `Get one of the things of kind ${n}.`,
@@ -94,6 +98,52 @@ async function callThroughInject (
     headers: authorization === undefined ? {} : { authorization }
   })
   return { content: [{ type: 'text', text: response.body }], structuredContent: response.json<unknown>() }
+}
+
+async function callThroughLightRequest (
+  app: FastifyInstance,
+  name: string,
+  args: Record<string, unknown>,
+  authorization: string | undefined,
+  outer: FastifyRequest
+): Promise<Record<string, unknown>> {
+  const url = `/things_${name.slice('tool_'.length)}/${encodeURIComponent(String(args.id))}`
+  const headers = { accept: 'application/json', ...authorization !== undefined && { authorization } }
+  const inner = { method: 'GET', url, params: new Map(), headers, body: undefined }
+  const response = await lightLoopback(app, inner, { outer, stop: new Stop(), maxBytes: 1_000_000 })
+  const text = String(response?.body)
+  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) as unknown }
+}
+
+/** A server on the official SDK, which calls a route in one of two ways. */
+async function onSdk (app: FastifyInstance, count: number, callRoute: typeof callThroughLightRequest): Promise<void> {
+  addRoutes(app, count)
+  const tools = await definitions(count)
+  const called = new WeakMap<Request, FastifyRequest>()
+  const handler = createMcpHandler(({ requestInfo }) => {
+    const server = new ServerV2(SERVER_INFO, { capabilities: { tools: {} } })
+    server.setRequestHandler('tools/list', () => ({ tools: tools as never }))
+    server.setRequestHandler(
+      'tools/call',
+      async ({ params }) =>
+        await callRoute(
+          app,
+          params.name,
+          params.arguments ?? {},
+          requestInfo?.headers.get('authorization') ?? undefined,
+          called.get(requestInfo as Request) as FastifyRequest
+        ) as never
+    )
+    return server
+  })
+  app.post('/mcp', async (request, reply) => {
+    const headers = new Headers(
+      Object.entries(request.headers).filter(([name]) => name !== 'content-length') as Array<[string, string]>
+    )
+    const message = new Request('http://localhost/mcp', { method: 'POST', headers })
+    called.set(message, request)
+    return reply.send(await handler.fetch(message, { parsedBody: request.body }))
+  })
 }
 
 const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promise<void>> = {
@@ -154,35 +204,12 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     })
     addRoutes(app, count)
   },
-  async 'SDK 2.x + inject' (app, count) {
-    addRoutes(app, count)
-    const tools = await definitions(count)
-    const handler = createMcpHandler(({ requestInfo }) => {
-      const server = new ServerV2(SERVER_INFO, { capabilities: { tools: {} } })
-      server.setRequestHandler('tools/list', () => ({ tools: tools as never }))
-      server.setRequestHandler(
-        'tools/call',
-        async ({ params }) =>
-          await callThroughInject(
-            app,
-            params.name,
-            params.arguments ?? {},
-            requestInfo?.headers.get('authorization') ?? undefined
-          ) as never
-      )
-      return server
-    })
-    app.post('/mcp', async (request, reply) => {
-      const headers = new Headers(
-        Object.entries(request.headers).filter(([name]) => name !== 'content-length') as Array<[string, string]>
-      )
-      return reply.send(
-        await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers }), {
-          parsedBody: request.body
-        })
-      )
-    })
+  async 'mcp-from-routes + inject' (app, count) {
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    addRoutes(app, count, { mcp: { loopback: 'inject' } })
   },
+  'SDK 2.x + light request': async (app, count) => await onSdk(app, count, callThroughLightRequest),
+  'SDK 2.x + inject': async (app, count) => await onSdk(app, count, callThroughInject),
   async 'SDK 1.x + inject' (app, count) {
     addRoutes(app, count)
     const tools = await definitions(count)

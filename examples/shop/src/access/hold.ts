@@ -4,8 +4,7 @@ import type { ShopScope } from './scope.ts'
 import { shopsThere } from './shops-there.ts'
 
 /**
- * Waits until a running deletion of the shop ends, for work whose time limit is shorter than the deletion of a large
- * shop.
+ * Waits until a deletion of the shop that has begun ends, which may wait for calls that write to the shop.
  *
  * @throws {@link SHOP_GONE}
  */
