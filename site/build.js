@@ -1,7 +1,8 @@
 /**
  * `npm run docs`: builds the site of the documentation from the Markdown of the repository and the docstrings of the
- * packages, checks it, and serves it. With `-- --check`, it ends there, after a look at it in Chromium. The site's
- * tools are installed when it runs.
+ * packages, checks it, and serves it. With `-- --check`, it ends there, after a look at it in Chromium. `DOCS_BASE` is
+ * the path below which it is served, with a slash at either end; default: `/`. The site's tools are installed when it
+ * runs.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,8 @@ import Fastify from 'fastify'
 import { pages, pictures, read, ROOT, sidebar, sources } from './pages.js'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
-const { PORT = '4173' } = process.env
+const { PORT = '4173', DOCS_BASE = '/' } = process.env
+if (!/^\/(?:[\w.-]+\/)*$/.test(DOCS_BASE)) throw new Error('DOCS_BASE must start and end with a slash')
 const time = (path) => existsSync(folder + path) ? statSync(folder + path).mtimeMs : 0
 if (time('node_modules/.package-lock.json') < time('package-lock.json')) {
   execFileSync('npm', ['ci', '--no-audit', '--prefer-offline', '--ignore-scripts', '--silent'], {
@@ -40,11 +42,11 @@ write('sidebar.json', JSON.stringify(sidebar(api)))
 const { build } = await import('vitepress')
 await build(folder)
 const { checkLinks } = await import('./links.js')
-checkLinks(`${folder}dist`)
+checkLinks(`${folder}dist`, DOCS_BASE)
 
 const app = Fastify()
-await app.register(fastifyStatic, { root: `${folder}dist` })
-const url = await app.listen({ host: '127.0.0.1', port: Number(PORT) })
+await app.register(fastifyStatic, { root: `${folder}dist`, prefix: DOCS_BASE })
+const url = (await app.listen({ host: '127.0.0.1', port: Number(PORT) })) + DOCS_BASE
 console.log(`The documentation: ${url}`)
 if (process.argv.includes('--check')) {
   const { look } = await import('./look.ts')

@@ -7,9 +7,10 @@ const text = (attribute) =>
 /**
  * Every link of the built pages leads to a file and an anchor, and the navigation to every page.
  *
+ * @param base - the path below which they are served
  * @throws naming those that do not
  */
-export function checkLinks (dist) {
+export function checkLinks (dist, base) {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
   const pages = new Map(
     files.filter((file) => file.endsWith('.html') && file !== '404.html').map((
@@ -20,9 +21,9 @@ export function checkLinks (dist) {
     [...pages].map(([page, html]) => [page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => text(id)))])
   )
   const linksOf = (page) =>
-    [...pages.get(page).matchAll(/<(?:a|img)\s[^>]*?(?:href|src)="([^"]*)"/g)].map(([, link]) => text(link)).filter((
-      link
-    ) => !/^(?:[a-z]+:)/.test(link))
+    [...pages.get(page).matchAll(/<(?:a|img)\s[^>]*?(?:href|src)="([^"]*)"/g)].map(([, link]) => text(link))
+      .filter((link) => !/^(?:[a-z]+:)/.test(link))
+      .map((link) => link.startsWith(base) ? `/${link.slice(base.length)}` : link)
   const targetOf = (page, link) => {
     const [path, anchor] = link.split('#')
     const file = path === ''

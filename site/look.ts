@@ -1,6 +1,11 @@
 import { comesTrue, launchBrowser } from '../examples/console/test/browser.ts'
 
-/** Looks at the served site in Chromium, at the width of a phone. @throws for what a reader would miss */
+/**
+ * Looks at the served site in Chromium, at the width of a phone.
+ *
+ * @param url - where it starts, with a slash at the end
+ * @throws for what a reader would miss
+ */
 export async function look (url: string, pages: readonly string[]): Promise<void> {
   const wrong: string[] = []
   const browser = await launchBrowser()
@@ -10,7 +15,7 @@ export async function look (url: string, pages: readonly string[]): Promise<void
   })
   page.on('pageerror', (error) => wrong.push(`${page.url()}: ${error}`))
   for (const path of pages) {
-    const response = await page.goto(`${url}/${path}`)
+    const response = await page.goto(url + path)
     if (response?.status() !== 200) wrong.push(`/${path} answers ${response?.status()}`)
     await comesTrue(page, 'document.querySelector("pre.diagram") === null')
     const seen = await page.evaluate(
@@ -24,16 +29,15 @@ export async function look (url: string, pages: readonly string[]): Promise<void
   }
   for (
     const [words, found] of [
-      ['confirm', '/mcp-from-routes/confirm.html'],
-      ['createApiKeysTable', '/api/dual-auth/knex.html']
+      ['confirm', 'mcp-from-routes/confirm.html'],
+      ['createApiKeysTable', 'api/dual-auth/knex.html']
     ] as const
   ) {
-    await page.goto(`${url}/`)
+    await page.goto(url)
     await page.locator('.DocSearch-Button').click()
     await page.locator('.search-input').fill(words)
-    await page.locator(`.results a[href^="${found}"]`).first().waitFor({ timeout: 10_000 }).catch(() =>
-      wrong.push(`a search for ${words} does not find ${found}`)
-    )
+    await page.locator(`.results a[href^="${new URL(found, url).pathname}"]`).first().waitFor({ timeout: 10_000 })
+      .catch(() => wrong.push(`a search for ${words} does not find ${found}`))
   }
   await browser.close()
   if (wrong.length > 0) throw new Error(`\n${wrong.join('\n')}`)

@@ -51,7 +51,8 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
       {
         'release.yml': ['contents', 'id-token', 'pull-requests'],
         'contract.yml': ['pull-requests'],
-        'image.yml': ['packages']
+        'image.yml': ['packages'],
+        'docs.yml': ['id-token', 'pages']
       }[file] ?? []
     )
     t.notMatch(read(`.github/workflows/${file}`), /NPM_TOKEN|NODE_AUTH_TOKEN|pull_request_target/)

@@ -12,6 +12,7 @@ const LANGUAGES = { env: 'dotenv' }
 export default defineConfig({
   title: 'Routes for agents',
   lang: 'en',
+  base: process.env.DOCS_BASE ?? '/',
   srcDir: 'pages',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache/vitepress',
