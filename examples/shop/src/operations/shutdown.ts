@@ -37,11 +37,19 @@ const EMPTY_TURN = 0.1
 /** Maximum number of turns to wait for an empty one. */
 const TURNS = 1000
 
+/** A call in flight. */
+interface Flight {
+  readonly response: ServerResponse
+  /** Its index in the list. */
+  index: number
+}
+
 /** Tracks calls in flight and open connections. Register it before anything that may respond. */
 export function drainable (app: FastifyInstance): void {
   let stage: Shutdown['stage'] = 'serving'
   let connections = 0
-  const inFlight = new Set<ServerResponse>()
+  // Unordered. A Set would keep ended calls in memory, in the tables that it outgrows.
+  const inFlight: Flight[] = []
   const ends = new EventEmitter()
 
   app.server.on('connection', (socket) => {
@@ -54,13 +62,21 @@ export function drainable (app: FastifyInstance): void {
 
   app.addHook('onRequest', async (request, { raw }) => {
     if (isInner(request)) return
-    inFlight.add(raw)
+    const flight = { response: raw, index: inFlight.length }
+    inFlight.push(flight)
     raw.once('close', () => {
-      inFlight.delete(raw)
+      land(flight)
       ends.emit('end')
     })
     if (stage === 'closing') endConnection(raw)
   })
+
+  function land ({ index }: Flight): void {
+    const last = inFlight.pop()
+    if (last === undefined || last.index === index) return
+    last.index = index
+    inFlight[index] = last
+  }
 
   const until = async (done: () => boolean, latest: AbortSignal): Promise<void> => {
     while (!done() && !latest.aborted) await once(ends, 'end', { signal: latest }).catch(() => {})
@@ -77,13 +93,13 @@ export function drainable (app: FastifyInstance): void {
       )
       await sleep(delay)
       stage = 'closing'
-      app.log.info({ calls: inFlight.size, connections }, 'The server accepts no more connections')
-      for (const response of inFlight) endConnection(response)
+      app.log.info({ calls: inFlight.length, connections }, 'The server accepts no more connections')
+      for (const { response } of inFlight) endConnection(response)
       await stopListening(app.server)
       const latest = AbortSignal.timeout(grace)
       await until(() => connections === 0, AbortSignal.any([AbortSignal.timeout(delay), latest]))
-      await until(() => inFlight.size === 0, latest)
-      if (inFlight.size > 0) app.log.warn({ calls: inFlight.size }, 'Calls were not answered before the server stopped')
+      await until(() => inFlight.length === 0, latest)
+      if (inFlight.length > 0) app.log.warn({ calls: inFlight.length }, 'Calls were not answered before the server stopped')
       app.server.closeIdleConnections()
       await until(() => connections === 0, latest)
       // A body or headers that come slowly would keep the server from closing, and with it the database and traces.
