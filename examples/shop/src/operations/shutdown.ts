@@ -100,7 +100,7 @@ export function drainable (app: FastifyInstance): void {
       await until(() => connections === 0, AbortSignal.any([AbortSignal.timeout(delay), latest]))
       await until(() => inFlight.length === 0, latest)
       if (inFlight.length > 0)
-        app.log.warn({ calls: inFlight.length }, 'Calls were not answered before the server stopped')
+        {app.log.warn({ calls: inFlight.length }, 'Calls were not answered before the server stopped')}
       app.server.closeIdleConnections()
       await until(() => connections === 0, latest)
       // A body or headers that come slowly would keep the server from closing, and with it the database and traces.
