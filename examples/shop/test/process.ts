@@ -66,18 +66,16 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
  *
  * @param program - `server` for production, `demo/start` for the demo profile
  * @param shop - the folder of the shop, of any version
- * @param flags - of Node.js
  * @throws with why it ended instead; the cause is all that it printed
  */
 export async function start (
   t: Scope,
   program: 'server' | 'demo/start',
   settings: Readonly<Record<string, string>>,
-  shop = new URL('..', import.meta.url),
-  flags: readonly string[] = []
+  shop = new URL('..', import.meta.url)
 ): Promise<Running> {
   const script = fileURLToPath(new URL(`dist/${program}.js`, shop))
-  const child = spawn(process.execPath, [...SHORT_LIVED, ...flags, script], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, script], {
     env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })

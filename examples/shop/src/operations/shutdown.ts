@@ -99,8 +99,9 @@ export function drainable (app: FastifyInstance): void {
       const latest = AbortSignal.timeout(grace)
       await until(() => connections === 0, AbortSignal.any([AbortSignal.timeout(delay), latest]))
       await until(() => inFlight.length === 0, latest)
-      if (inFlight.length > 0)
-        {app.log.warn({ calls: inFlight.length }, 'Calls were not answered before the server stopped')}
+      if (inFlight.length > 0) {
+        app.log.warn({ calls: inFlight.length }, 'Calls were not answered before the server stopped')
+      }
       app.server.closeIdleConnections()
       await until(() => connections === 0, latest)
       // A body or headers that come slowly would keep the server from closing, and with it the database and traces.
