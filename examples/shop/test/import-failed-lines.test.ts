@@ -64,6 +64,22 @@ Mug,TM-1,9.50,active
 Tray,TT-1,12.00,draft
 `
 
+t.test('an import says who sent it: the API key by its name, and a machine by none', async (t) => {
+  const { id, as } = await openShop()
+  // Elsewhere keys import nothing.
+  const app = await build(t, database, idp, { settings: { MCP_IMPORTS_ENABLED: true } })
+  const made = await client(app, `/shops/${id}`, machine)('POST', '/api-keys/', { name: 'Night robot' })
+  const callers = [[bearer(made.body.plaintext), 'api-key', 'Night robot'], [machine, 'machine', null]] as const
+  for (const [headers, kind, name] of callers) {
+    const { body } = await client(app, `/shops/${id}`, headers)('POST', '/imports', {
+      format: 'csv',
+      content: 'name\nTea'
+    })
+    t.match(body, { actor_kind: kind, actor_name: name, file_name: null }, JSON.stringify(body))
+    t.match((await as('GET', `/imports/${body.id as string}`)).body, { actor_kind: kind, actor_name: name })
+  }
+})
+
 t.test('the lines that failed are corrected and sent again, and no other product is touched', async (t) => {
   const { imported, failed, linesOf, products } = await openShop()
   const first = await imported('text/csv', FILE, '?skip_invalid=true&file_name=teas.csv')

@@ -51,6 +51,11 @@ const IMPORT_BYTES = `(select coalesce(octet_length(imports.headings), 0) + coal
     coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
   from import_lines where shop_id = imports.shop_id and import_id = imports.id)`
 
+/** The name of who sent an import; of an API key, as it is called now. */
+const ACTOR_NAME = `coalesce(actor->>'name', (
+    select name from api_keys where api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end
+  )) as actor_name`
+
 /** How many changes of an import were undone, unless that was undone too. */
 const REVERTED = `select count(*)::int as reverted from import_lines
   where shop_id = ? and import_id = ? and change_id is not null and is_reverted(change_id)`
@@ -64,7 +69,7 @@ export function importRepository (knex: Knex) {
           ...COLUMNS,
           on.raw("actor->>'kind' as actor_kind"),
           on.raw("actor->>'id' as actor_id"),
-          on.raw("actor->>'name' as actor_name")
+          on.raw(ACTOR_NAME)
         ]).as('imports')
     )
 
