@@ -1,4 +1,5 @@
-import { Box, Typography } from '@mui/material'
+import { Box } from '@mui/material'
+import { Facts } from '../layout/facts.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { texts } from '../texts.ts'
 import { agoText, timeText } from '../times.ts'
@@ -31,19 +32,7 @@ export function KeyFacts (
     [fields.created_at, timeText(apiKey.created_at, shop)],
     [texts.keys.clients, clients === undefined ? '…' : <Clients key='clients' clients={clients} />]
   ]
-  return (
-    <Box
-      component='dl'
-      sx={{ m: 0, display: 'grid', gridTemplateColumns: 'auto minmax(0, 1fr)', columnGap: 2, rowGap: 1 }}
-    >
-      {facts.map(([name, value]) => [
-        <Typography key={name} component='dt' variant='body2' color='textSecondary'>{name}</Typography>,
-        <Typography key={`${name} value`} component='dd' variant='body2' sx={{ m: 0, overflowWrap: 'anywhere' }}>
-          {value}
-        </Typography>
-      ])}
-    </Box>
-  )
+  return <Facts facts={facts} />
 }
 
 function Clients ({ clients }: { readonly clients: readonly KeyClient[] }) {

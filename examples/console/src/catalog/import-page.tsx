@@ -1,6 +1,6 @@
 import DownloadIcon from '@mui/icons-material/FileDownloadOutlined'
 import UndoIcon from '@mui/icons-material/Undo'
-import { Alert, Box, Button, Typography } from '@mui/material'
+import { Alert, Box, Button } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useBasename } from 'react-admin'
@@ -10,6 +10,7 @@ import { actorOf } from '../activity/entry.ts'
 import { UndoDialog } from '../activity/undo-dialog.tsx'
 import { ActButton } from '../layout/act-button.tsx'
 import { useAnnounceProgress } from '../layout/announcements.tsx'
+import { Facts } from '../layout/facts.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
 import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
@@ -20,7 +21,7 @@ import { useShop, useViewer } from '../viewer.tsx'
 import { download } from './download.ts'
 import { ImportLines } from './import-lines.tsx'
 import { ImportState } from './import-state.tsx'
-import { becameText, isUnfinished, POLL, type WholeImport } from './import.ts'
+import { becameText, fileNameOf, isUnfinished, POLL, type WholeImport } from './import.ts'
 import { useImportEnd } from './use-import-end.ts'
 
 /** One import: watched while it goes on, what became of each line, and what can be done about that. */
@@ -57,7 +58,7 @@ function Page ({ item }: { readonly item: WholeImport }) {
   return (
     <>
       <PageHeading
-        title={item.file_name ?? texts.imports.one}
+        title={fileNameOf(item)}
         text={<Link to={`${basename}/imports`} style={{ color: 'inherit' }}>{texts.imports.title}</Link>}
       >
         {!isOver && (
@@ -89,7 +90,7 @@ function Page ({ item }: { readonly item: WholeImport }) {
         {item.warnings.map((warning) => <Alert key={warning} role='note' severity='warning'>{warning}</Alert>)}
       </Box>
       <Section title={texts.imports.one}>
-        <Facts item={item} />
+        <ImportFacts item={item} />
       </Section>
       <ImportLines item={item} />
       {isUndoing && (
@@ -122,7 +123,7 @@ function FailedLinesButton ({ item, path }: { readonly item: WholeImport, readon
   )
 }
 
-function Facts ({ item }: { readonly item: WholeImport }) {
+function ImportFacts ({ item }: { readonly item: WholeImport }) {
   const shop = useShop()
   const { id: viewerId } = useViewer()
   const { actor_kind: kind, actor_id: actorId, created_at: at, finished_at: end } = item
@@ -135,17 +136,5 @@ function Facts ({ item }: { readonly item: WholeImport }) {
     [facts.at, <time key='at' dateTime={at}>{timeText(at, shop)}</time>],
     ...end === null ? [] : [[facts.end, <time key='end' dateTime={end}>{timeText(end, shop)}</time>] as const]
   ]
-  return (
-    <Box
-      component='dl'
-      sx={{ m: 0, display: 'grid', gridTemplateColumns: 'auto minmax(0, 1fr)', columnGap: 2, rowGap: 1 }}
-    >
-      {rows.map(([name, value]) => [
-        <Typography key={name} component='dt' variant='body2' color='textSecondary'>{name}</Typography>,
-        <Typography key={`${name} value`} component='dd' variant='body2' sx={{ m: 0, overflowWrap: 'anywhere' }}>
-          {value}
-        </Typography>
-      ])}
-    </Box>
-  )
+  return <Facts facts={rows} />
 }

@@ -4,6 +4,7 @@ import type {
   ImportPreview,
   ListedImport
 } from '../../../shop/src/imports/schemas.ts'
+import { visible } from '../../../../shared/visible.ts'
 import { texts } from '../texts.ts'
 
 /** What an import would do. */
@@ -23,6 +24,11 @@ export type Line = typeof ImportLine['static']
 
 /** How often an unfinished import is read again, in milliseconds. */
 export const POLL = 1500
+
+/** What its sender called its file, with what cannot be seen in it named. */
+export function fileNameOf ({ file_name: name }: Pick<Import, 'file_name'>): string {
+  return name === null ? texts.imports.one : visible(name)
+}
 
 /** What became of the lines of an import by their number: `2 created, 1 failed`. */
 export function becameText ({ created, updated, unchanged, failed }: Import): string {

@@ -8,7 +8,7 @@ import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { ImportState } from './import-state.tsx'
-import { becameText, type Import, isUnfinished, POLL } from './import.ts'
+import { becameText, fileNameOf, type Import, isUnfinished, POLL } from './import.ts'
 import { NewImport } from './new-import.tsx'
 import { useImportEnd } from './use-import-end.ts'
 
@@ -54,7 +54,7 @@ function ImportRow ({ item }: { readonly item: Import }) {
   return (
     <FoldingRow>
       <>
-        <PageLink to={`${basename}/imports/${item.id}`}>{item.file_name ?? texts.imports.one}</PageLink>
+        <PageLink to={`${basename}/imports/${item.id}`}>{fileNameOf(item)}</PageLink>
         <Typography variant='caption' component='div' color='textSecondary'>
           {timeText(item.created_at, shop)}
         </Typography>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useAnnounce } from '../layout/announcements.tsx'
 import { texts } from '../texts.ts'
-import { becameText, type Import, isUnfinished } from './import.ts'
+import { becameText, fileNameOf, type Import, isUnfinished } from './import.ts'
 
 /**
  * Says that imports have ended, and reads again what that changes: products, their history, the lines.
@@ -18,9 +18,8 @@ export function useImportEnd (imports: readonly Import[]): void {
     unfinished.current = new Set(imports.filter(isUnfinished).map(({ id }) => id))
     if (ended.length === 0) return
     announce(
-      ended.map((item) =>
-        texts.imports.ended(item.file_name ?? texts.imports.one, texts.imports.states[item.status], becameText(item))
-      ).join(' ')
+      ended.map((item) => texts.imports.ended(fileNameOf(item), texts.imports.states[item.status], becameText(item)))
+        .join(' ')
     )
     queryClient.invalidateQueries()
   }, [imports, queryClient, announce])
