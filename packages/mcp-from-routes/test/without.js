@@ -15,8 +15,8 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * `node test/without.js PART...`: takes extensions and `testing` out of a copy of the package, with their tests and
- * their lines in `exports`, and those that build on them; then compiles the rest and runs its tests. Without names, it
- * takes out all.
+ * their lines in `package.json`, and those that build on them; then compiles the rest and runs its tests. Without
+ * names, it takes out all.
  */
 
 /** The rooms that are no extensions, and those that have a command, by what the command line imports of them. */
@@ -65,7 +65,10 @@ function takeOut (folder, rooms) {
     writeFileSync(run, lines.toSpliced(at, 1, `throw new Error('no ${room}')`).join('\n'))
   }
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  for (const room of rooms) delete manifest.exports[`./${room}`]
+  for (const room of rooms) {
+    delete manifest.exports[`./${room}`]
+    delete manifest.typesVersions['*'][room]
+  }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, undefined, 2))
   takeOutPairs(join(folder, 'test'), rooms)
 }

@@ -1,9 +1,10 @@
-import { Box, Card, Chip, TablePagination } from '@mui/material'
+import { Box, Card, TablePagination } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useCreatePath, useGetMany } from 'react-admin'
 import { listUrl, rangeFrom } from '../api/http.ts'
 import { useAnnounceResult } from '../layout/announcements.tsx'
+import { CountChip } from '../layout/count-chip.tsx'
 import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
@@ -46,13 +47,9 @@ export function ImportLines ({ item }: { readonly item: WholeImport }) {
     <Card component='section' aria-label={texts.imports.lines} sx={{ mt: 2 }}>
       <Box role='group' aria-label={texts.filters.title} sx={{ p: 2, display: 'flex', gap: 1, flexWrap: 'wrap' }}>
         {outcomesOf(item).map(([name, count]) => (
-          <Chip
+          <CountChip
             key={name}
-            component='button'
-            clickable
-            aria-pressed={status === name}
-            variant={status === name ? 'filled' : 'outlined'}
-            color={status === name ? 'primary' : 'default'}
+            isChosen={status === name}
             label={texts.imports.outcome(texts.imports.outcomes[name], countText(count, locale))}
             onClick={() => {
               setStatus(status === name ? undefined : name)

@@ -3,7 +3,6 @@ import {
   Box,
   Button,
   Card,
-  Chip,
   LinearProgress,
   MenuItem,
   TablePagination,
@@ -16,6 +15,7 @@ import { useBasename } from 'react-admin'
 import { useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
 import { useAnnounceProgress } from '../layout/announcements.tsx'
+import { CountChip } from '../layout/count-chip.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
@@ -137,13 +137,9 @@ function RunWithId ({ id }: { readonly id: string }) {
     set: (value: string | undefined) => void
   ) =>
     Object.entries(counts).filter(([name]) => name !== 'unchanged').map(([name, count]) => (
-      <Chip
+      <CountChip
         key={name}
-        component='button'
-        clickable
-        aria-pressed={current === name}
-        variant={current === name ? 'filled' : 'outlined'}
-        color={current === name ? 'primary' : 'default'}
+        isChosen={current === name}
         label={`${names[name] ?? name} (${count})`}
         onClick={pick(set, name, current)}
       />
