@@ -64,6 +64,42 @@ t.test('filter narrows by every field given', async (t) => {
   ) t.strictSame(await names({ filter: JSON.stringify(filter) }), found, JSON.stringify(filter))
 })
 
+t.test('q finds what has all of its words, in any order and any field, and as often as they are typed', async (t) => {
+  const cups = client(app, `/shops/${await createShop(database, 'cups')}`, token)
+  for (
+    const product of [
+      { name: 'Moka Pot, Cobalt', sku: 'MP-3-CO', description: 'For three cups.' },
+      { name: 'Moka Pot, Red', sku: 'MP-3-RE', description: 'For three cups.' },
+      { name: 'Cobalt Cup', description: 'Goes with our moka,\nor with tea. 50% off.' },
+      { name: 'Tea Tin' }
+    ]
+  ) t.match(await cups('POST', '/products', product), { status: 201 })
+  const pages = Array.from({ length: 100 }, (_, n) => String.fromCodePoint(0x4e00 + n))
+  for (
+    const [q, found] of [
+      ['moka cobalt', ['Cobalt Cup', 'Moka Pot, Cobalt']],
+      ['cobalt moka pot', ['Moka Pot, Cobalt']],
+      ['POT mp-3 CUPS', ['Moka Pot, Cobalt', 'Moka Pot, Red']],
+      ['tea 50%', ['Cobalt Cup']],
+      ['moka, or', ['Cobalt Cup']],
+      ['tea tea  tea', ['Cobalt Cup', 'Tea Tin']],
+      ['a b c d e f g h i j k moka', []],
+      ['goes with our moka, or with tea. 50% off.', ['Cobalt Cup']],
+      ['moka tin', []],
+      ['pot %', []],
+      [pages.join(' '), []]
+    ] as const
+  ) {
+    const { status, body } = await cups('GET', `/products?filter=${encodeURIComponent(JSON.stringify({ q }))}`)
+    t.equal(status, 200)
+    t.strictSame(body.map(({ name }: { name: string }) => name), found, q.slice(0, 40))
+  }
+  t.match(
+    (await cups('GET', `/history?filter=${encodeURIComponent('{"q":"create_product tin"}')}`)).body,
+    [{ record_name: 'Tea Tin' }]
+  )
+})
+
 t.test('a list question that cannot be understood is a 422 that names the field', async (t) => {
   for (
     const [query, field] of [

@@ -24,7 +24,8 @@ const SILENT = '\\u00ad\\u180e\\u200b\\u2060\\ufeff'
 /** What joins letters or sets their direction, which means nothing at an end. */
 const JOINING = '\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 
-const BLANKS = new RegExp(`[${BLANK}]+`, 'gu')
+/** Blanks beside each other, of any script. */
+export const BLANKS = new RegExp(`[${BLANK}]+`, 'gu')
 const UNSEEN = new RegExp(`[${SILENT}]+`, 'gu')
 const START = new RegExp(`^[${BLANK}${SILENT}${JOINING}]+`, 'u')
 const LAST = new RegExp(`[${BLANK}${SILENT}${JOINING}]$`, 'u')

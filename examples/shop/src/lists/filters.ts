@@ -4,7 +4,7 @@ import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { ANY_ID, Instant, INSTANT, Nullable, spellingsOf } from '../http/schemas.ts'
 import { columnRange } from '../http/schema-types.ts'
-import { cleanLine } from '../http/text.ts'
+import { BLANKS, cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
 export const MAX_VALUES = 200
@@ -182,24 +182,35 @@ export function having (
 const CONTAINS = `case when lower('É') = 'é' then ?? ilike ? else ?? collate ${UNICODE} ilike ? end`
 
 /**
- * Matches a string anywhere in any of the columns, ignoring case: as it is given, as texts of several lines have it, or
- * clean.
+ * Matches records that have every word of a text, in any order, each anywhere in any of the columns, ignoring case. A
+ * word is looked for as it is given and clean; a text of more than {@link MAX_WORDS} is looked for as a whole.
  */
 export function search (columns: readonly string[]): Filter {
   return {
     schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
     isGuessed: true,
     apply: (query, text: string) => {
-      const patterns = [...new Set([text, cleanLine(text) || text])].map((wanted) =>
-        `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
-      )
-      query.where((any) => {
-        for (const column of columns) {
-          for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern])
-        }
-      })
+      for (const word of wordsOf(text)) {
+        const patterns = [...new Set([word, cleanLine(word) || word])].map((wanted) =>
+          `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
+        )
+        query.where((any) => {
+          for (const column of columns) {
+            for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern])
+          }
+        })
+      }
     }
   }
+}
+
+/** Words of a search. Each is compared with each column, so a hundred of them would take a second in a large shop. */
+const MAX_WORDS = 10
+
+/** @returns the words of a text, each once; a text without words or with more than {@link MAX_WORDS} is one */
+function wordsOf (text: string): readonly string[] {
+  const words = new Set(text.split(BLANKS).filter((word) => word !== ''))
+  return words.size === 0 || words.size > MAX_WORDS ? [text] : [...words]
 }
 
 /** Compares a column of numbers with a bound. {@link instantBound} is for instants. */
