@@ -82,6 +82,7 @@ t.test('q finds what has all of its words, in any order and any field, and as of
       ['POT mp-3 CUPS', ['Moka Pot, Cobalt', 'Moka Pot, Red']],
       ['tea 50%', ['Cobalt Cup']],
       ['moka, or', ['Cobalt Cup']],
+      ['tin \u200b', ['Tea Tin']],
       ['tea tea  tea', ['Cobalt Cup', 'Tea Tin']],
       ['a b c d e f g h i j k moka', []],
       ['goes with our moka, or with tea. 50% off.', ['Cobalt Cup']],

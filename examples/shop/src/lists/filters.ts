@@ -207,9 +207,9 @@ export function search (columns: readonly string[]): Filter {
 /** Words of a search. Each is compared with each column, so a hundred of them would take a second in a large shop. */
 const MAX_WORDS = 10
 
-/** @returns the words of a text, each once; a text without words or with more than {@link MAX_WORDS} is one */
+/** @returns words that can be seen, each once; a text without any, or with more than {@link MAX_WORDS}, is one */
 function wordsOf (text: string): readonly string[] {
-  const words = new Set(text.split(BLANKS).filter((word) => word !== ''))
+  const words = new Set(text.split(BLANKS).filter((word) => cleanLine(word) !== ''))
   return words.size === 0 || words.size > MAX_WORDS ? [text] : [...words]
 }
 
