@@ -508,10 +508,13 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await row.getByRole('link').click()
     await kim.getByRole('img', { name: 'Pour-Over Dripper, Sage' }).waitFor()
     const [add, save] = [kim.getByLabel('Add a picture'), kim.getByRole('button', { name: 'Save', exact: true })]
-    await add.pressSequentially('https://cdn.example/a.svg', { delay: 20 })
+    await add.pressSequentially('https://cdn.example/a.s', { delay: 20 })
+    await kim.waitForTimeout(1000)
+    await kim.keyboard.type('vg')
     await kim.getByLabel('Picture 2', { exact: true }).waitFor()
     await add.fill(' https://cdn.example/gone.png  http://cdn.example/b.svg ')
     await kim.getByLabel('Picture 4', { exact: true }).waitFor()
+    await kim.keyboard.press('Tab')
     const shown = async (widths: string) =>
       await comesTrue(kim, `[...document.images].map(({ naturalWidth }) => naturalWidth).join() === '${widths}'`)
     t.ok(await shown('192,9'), 'what cannot be loaded leaves an empty place')

@@ -83,13 +83,13 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
   await t.test('at 360 px nothing scrolls sideways, and axe finds nothing', async (t) => {
     for (const [width, name] of [[1280, 'wide'], [360, 'narrow']] as const) {
       await kim.setViewportSize({ width, height: 860 })
-      t.strictSame(
-        await kim.evaluate(
-          "[document.documentElement, ...document.querySelectorAll('#main-content *')].filter((one) => " +
-            "one.scrollWidth > one.clientWidth + 1 && ['auto', 'scroll', 'visible'].includes(getComputedStyle(one)" +
-            '.overflowX) && one.clientWidth > 1).map((one) => one.outerHTML.slice(0, 120))'
+      t.ok(
+        await comesTrue(
+          kim,
+          "[document.documentElement, ...document.querySelectorAll('#main-content *')].every((one) => " +
+            "one.scrollWidth <= one.clientWidth + 1 || !['auto', 'scroll', 'visible'].includes(getComputedStyle(one)" +
+            '.overflowX) || one.clientWidth <= 1)'
         ),
-        [],
         name
       )
       t.strictSame(await violations(kim), [], name)

@@ -1,7 +1,7 @@
 import UpIcon from '@mui/icons-material/ArrowUpward'
 import RemoveIcon from '@mui/icons-material/Close'
 import { Box, FormHelperText, IconButton, Stack, TextField, Typography } from '@mui/material'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { useInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { texts } from '../texts.ts'
@@ -12,16 +12,12 @@ import { Picture } from './picture.tsx'
 const MOST = 10
 
 /**
- * How long somebody types no letter before the picture is loaded, in milliseconds: no host hears of half an address.
- */
-const PAUSE = 600
-
-/**
  * The URLs of a product's pictures, each with the picture. The last line is empty, for one more; several can be pasted
- * there.
+ * there. A line that somebody types in loads its picture once it is left: no host hears of half an address.
  */
 export function PicturesInput ({ source }: { readonly source: string }) {
   const { field, fieldState: { error } } = useInput({ source, defaultValue: [] })
+  const [typed, setTyped] = useState<number>()
   const lines = useRef<Array<HTMLInputElement | null>>([])
   const name = (useWatch({ name: 'name' }) as string | undefined) ?? ''
   const urls = (field.value ?? []) as readonly string[]
@@ -41,15 +37,19 @@ export function PicturesInput ({ source }: { readonly source: string }) {
       {rows.map((url, index) => (
         <Box key={index} sx={{ display: 'flex', gap: 1, alignItems: 'flex-start' }}>
           <Box sx={{ pt: 1 }}>
-            <Preview url={url} name={name} />
+            <Picture url={url === '' || index === typed ? undefined : url} name={name} size={40} />
           </Box>
           <TextField
             label={index === urls.length ? texts.products.addPicture : texts.products.picture(index + 1)}
             value={url}
             error={error !== undefined && messageIn((error as any)[index]) !== undefined}
             helperText={messageIn((error as any)?.[index])}
-            onChange={({ target }) => put(index, target.value)}
+            onChange={({ target, nativeEvent }) => {
+              setTyped((nativeEvent as InputEvent).inputType === 'insertFromPaste' ? undefined : index)
+              put(index, target.value)
+            }}
             onBlur={() => {
+              setTyped(undefined)
               if (urls.includes('')) field.onChange(urls.filter((url) => url !== ''))
               field.onBlur()
             }}
@@ -82,14 +82,4 @@ export function PicturesInput ({ source }: { readonly source: string }) {
       {typeof error?.message === 'string' && <FormHelperText error>{error.message}</FormHelperText>}
     </Stack>
   )
-}
-
-/** The picture of a line. */
-function Preview ({ url, name }: { readonly url: string, readonly name: string }) {
-  const [shown, setShown] = useState(url)
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(url), PAUSE)
-    return () => clearTimeout(timer)
-  }, [url])
-  return <Picture url={shown === '' ? undefined : shown} name={name} size={40} />
 }
