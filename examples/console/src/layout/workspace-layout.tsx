@@ -123,7 +123,9 @@ function SignOut () {
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        if (unsaved.mayLeave()) signOut()
+        unsaved.leave(() => {
+          signOut()
+        })
       }}
     >
       <ListItemIcon>
