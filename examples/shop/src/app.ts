@@ -40,6 +40,7 @@ import {
   countAuthentication,
   countJobFailures,
   countQuotas,
+  countRefusals,
   measuredProvider,
   measureRequests,
   measureState,
@@ -182,6 +183,7 @@ export async function buildApp (
   if (metrics !== undefined) {
     countAuthentication(app, metrics)
     countQuotas(app, metrics)
+    countRefusals(app, metrics)
   }
 
   await app.register(landing, { config, demoKey })

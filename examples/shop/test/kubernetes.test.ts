@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -10,6 +10,7 @@ import { SECRET_SETTINGS } from '../src/settings/files.ts'
 import { risksIn } from '../src/settings/risks.ts'
 import { settings, settingsFromEnvironment } from '../src/settings/settings.ts'
 import { build, openIdentityProvider, openTestDatabase } from './build.ts'
+import { textOf } from './promtool.ts'
 
 interface Container {
   readonly name: string
@@ -194,6 +195,60 @@ t.test(
       })
     }
     t.match(dockerfile, /^FROM node:.*\n(?:.*\n)*USER node$/m, 'whose id is 1000')
+  }
+)
+
+t.test(
+  'Prometheus reads each pod under the name of the alerts, with the token that the pod has',
+  { skip },
+  async (t) => {
+    const METRICS_TOKEN = 'the-token-of-prometheus'
+    const dir = t.testdir({
+      METRICS_TOKEN: `${METRICS_TOKEN}\n`,
+      own: { 'kustomization.yaml': 'resources: [../shop]\ncomponents: [../shop/monitoring]\n' }
+    })
+    cpSync(folder, join(dir, 'shop'), { recursive: true })
+    const monitored = spawnSync('kubectl', ['kustomize', join(dir, 'own')], { encoding: 'utf8' })
+    t.strictSame([monitored.status, monitored.stderr], [0, ''])
+    const all = parseAllDocuments(monitored.stdout).map((document) => document.toJS() as Manifest)
+    const { metadata: { labels }, spec: { containers: [shop] } } = one('Deployment').spec.template
+    t.match(all.find(({ kind }) => kind === 'PodMonitor'), {
+      apiVersion: 'monitoring.coreos.com/v1',
+      metadata: { name: 'shop' }
+    })
+    t.strictSame(all.find(({ kind }) => kind === 'PodMonitor')!.spec as object, {
+      jobLabel: 'app.kubernetes.io/name',
+      selector: { matchLabels: labels },
+      podMetricsEndpoints: [{
+        port: shop!.ports![0]!.name,
+        path: '/metrics',
+        interval: '15s',
+        authorization: { type: 'Bearer', credentials: { name: 'shop-metrics', key: 'token' } }
+      }]
+    })
+    const jobs = [...textOf('examples/shop/deploy/alerts.yml').matchAll(/job="(\w+)"/g)].map(([, job]) => job)
+    t.strictSame([...new Set(jobs)], [labels['app.kubernetes.io/name']])
+
+    const data = all.find(({ kind }) => kind === 'ConfigMap')!.data!
+    const { METRICS_TOKEN_FILE: file, ...rest } = data
+    t.strictSame(rest, one('ConfigMap').data, 'the rest of the settings stays')
+    const { MIGRATE_ON_START: _migrates, ...own } = Object.fromEntries(
+      Object.entries(rest).filter(([name]) => !name.endsWith('_FILE'))
+    )
+    const secret = 'Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL'
+    const environment = {
+      ...own,
+      API_KEY_PEPPERS: `2026:${secret}`,
+      PAY_KEY_SECRETS: `2026:${secret}x`,
+      METRICS_TOKEN_FILE: file!.replace('/run/secrets/shop', dir)
+    }
+    t.strictSame(settingsFromEnvironment(environment, {}, () => []).METRICS_TOKEN, [METRICS_TOKEN])
+    const app = await build(t, await openTestDatabase(t), await openIdentityProvider(t), {
+      settings: { METRICS_TOKEN }
+    })
+    const scrape = async (token: string): Promise<number> =>
+      (await app.inject({ url: '/metrics', headers: { authorization: `Bearer ${token}` } })).statusCode
+    t.strictSame([await scrape(METRICS_TOKEN), await scrape('another')], [200, 401])
   }
 )
 

@@ -244,9 +244,12 @@ t.test('the selectors of an expression are found', async (t) => {
 
 const recorded = rules.flatMap(({ record }) => record ?? [])
 const { panels } = JSON.parse(textOf('examples/shop/deploy/dashboard.json')) as {
-  panels: ReadonlyArray<{ title: string, targets: ReadonlyArray<{ expr: string }> }>
+  panels: ReadonlyArray<{ title: string, targets: ReadonlyArray<{ expr?: string }> }>
 }
-const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ record: title, expr })))
+// The others are statements for the database: incidents.test.ts runs them.
+const shown = panels.flatMap(({ title, targets }) =>
+  targets.flatMap(({ expr }) => expr === undefined ? [] : [{ record: title, expr }])
+)
 
 t.test('promtool takes every expression of the dashboard', { skip: withoutPromtool }, async (t) => {
   const dir = t.testdir({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
@@ -499,6 +500,45 @@ t.test('a request without a trace goes on that of its header; only a 5xx is an e
       'canary'
     )
   )
+})
+
+t.test('spans name the caller as the log does, a person by a digest, and the shop and the tool', async (t) => {
+  const { app, base, spans } = await traced(t)
+  const made = (await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, { name: 'canary' })).body
+  const key = { 'x-api-key': made.plaintext }
+  const person = bearer(await idp.userToken('root'))
+  const { body: { subject, id } } = await client(app, '', person)('GET', '/me')
+  const tags = `${base}/shops/${shop}/tags`
+  await (await callTool(base, key, 'list_tags', {})).text()
+  for (const headers of [person, machine, key, {}, bearer('canary')]) await (await fetch(tags, { headers })).text()
+  await (await fetch(`${base}/shops/${foreign}/tags`, { headers: key })).text()
+  await client(app, '', machine)('DELETE', `/shops/${shop}/api-keys/${made.id}`)
+  await (await fetch(tags, { headers: key })).text()
+  const all = await spans()
+  const named = (name: string): readonly object[] =>
+    all.filter((span) => span.name === name).map(({ attributes }) =>
+      Object.fromEntries(
+        Object.entries(attributes).filter(([name]) => /^(?:shop|user|gen_ai)\.|status_code$/.test(name))
+      )
+    )
+  const inShop = { 'shop.id': shop }
+  const byKey = { 'shop.caller.kind': 'api-key', 'shop.caller.id': made.id }
+  const status = (code: number): object => ({ 'http.response.status_code': code })
+  const hash = createHash('sha256').update(subject).digest('hex').slice(0, 16)
+  t.strictSame(named('POST /mcp'), [{ ...byKey, ...inShop, ...status(200), 'gen_ai.tool.name': 'list_tags' }])
+  t.match(named('tools/call list_tags'), [{ 'gen_ai.tool.name': 'list_tags' }])
+  t.strictSame(named('GET /shops/:shop_id/tags'), [
+    { ...byKey, ...inShop, ...status(200) },
+    { 'shop.caller.kind': 'user', 'user.hash': hash, ...inShop, ...status(403) },
+    { 'shop.caller.kind': 'machine', 'shop.caller.id': 'test-machine', ...inShop, ...status(200) },
+    { ...byKey, ...inShop, ...status(200) },
+    { 'shop.caller.kind': 'anybody', ...inShop, ...status(401) },
+    { 'shop.caller.kind': 'anybody', ...inShop, ...status(401) },
+    { ...byKey, 'shop.id': foreign, ...status(403) },
+    { ...byKey, ...inShop, ...status(401) }
+  ])
+  const text = JSON.stringify(all.map(({ attributes }) => attributes))
+  for (const secret of [made.plaintext, subject, id, 'canary']) t.notOk(text.includes(secret))
 })
 
 t.test('requests to the payment provider and to the identity provider are in the trace of the caller', async (t) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -173,6 +174,54 @@ t.test('many begun sign-ins keep nobody out, and the last ones end', { skip }, a
   t.equal(first.statusCode, 400)
   t.match(first.body, /or was replaced by later ones in this browser/)
 })
+
+t.test(
+  'one id finds a call in the log of nginx, in that of the server, and in what the caller got',
+  { skip },
+  async (t) => {
+    const written: string[] = []
+    const logger = {
+      stream: new Writable({
+        write (chunk, _encoding, done) {
+          written.push(...String(chunk).split('\n').filter(Boolean))
+          done()
+        }
+      })
+    }
+    const app = await build(t, database, idp, { settings: SETTINGS, logger })
+    const { baseUrl, lines } = await startNginx(t, [await app.listen({ host: '127.0.0.1', port: 0 })])
+    const tags = `${baseUrl}/shops/${shop}/tags`
+    const claimed = { 'x-request-id': 'claimed-by-the-client' }
+    const fine = await send(tags, { headers: { ...machine, ...claimed } })
+    const refused = await send(tags, { headers: claimed })
+    const fails = t.capture(database.knex.client, '_query', async () => {
+      throw new Error('a bug')
+    })
+    const broken = await send(tags, { headers: { ...machine, ...claimed } })
+    fails.restore()
+    const byNginx = await send(`${baseUrl}/metrics`, { headers: claimed })
+    const answers = [fine, refused, broken, byNginx]
+    t.strictSame(answers.map(({ status }) => status), [200, 401, 500, 404])
+    const ids = answers.map(({ headers }) => String(headers['x-request-id']))
+    t.match(JSON.parse(broken.body).message, ids[2], 'a 500 tells the id in its body too')
+    // nginx writes a line some time after its answer.
+    while (lines().length < answers.length) await sleep(10)
+    for (const [at, id] of ids.entries()) {
+      t.match(id, /^[0-9a-f]{32}$/, 'nginx made it')
+      t.match(lines().filter((line) => JSON.stringify(line).includes(id)), [{
+        requestId: id,
+        status: answers[at]!.status
+      }])
+      t.match(
+        written.filter((line) => line.includes(id)).map((line) => JSON.parse(line)).filter(({ msg }) =>
+          msg === 'request'
+        ),
+        answers[at] === byNginx ? [] : [{ reqId: id, status: answers[at]!.status }]
+      )
+    }
+    t.notMatch([JSON.stringify(lines()), ...written].join('\n'), claimed['x-request-id'])
+  }
+)
 
 t.test('the log of nginx says whose calls it refused, and no secret', { skip }, async (t) => {
   const { baseUrl, lines } = await behindNginx(t)

@@ -7,6 +7,7 @@ import { providerError } from 'pay-reconcile'
 import { failedToConnect } from '../src/database/errors.ts'
 import { startRefusingPostgres } from './fake-postgres.ts'
 import { outages } from '../src/operations/outages.ts'
+import { digestOfSubject } from '../src/operations/called-by.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 import { lastingData, start } from './process.ts'
@@ -88,29 +89,20 @@ t.test('each request is one line that says who called what in which shop, and wh
       route: '/shops/:shop_id/tags',
       status: 403,
       code: 'DUAL_AUTH_OWNER_FORBIDDEN',
-      caller: 'anybody',
-      callerId: undefined,
       shopId: foreign
     }
   ])
 
-  const { id } = (await app.inject({ url: '/me', headers: person })).json()
+  const { id, subject } = (await app.inject({ url: '/me', headers: person })).json()
+  const byPerson = { caller: 'user', callerId: id, subjectDigest: digestOfSubject(subject) }
   await app.inject({ url: `/shops/${shop}`, headers: person })
   await app.inject({ url: `/shops/${shop}/products`, headers: machine })
   await app.inject({ url: '/nowhere/canary-value?canary-value=1' })
   await app.inject({ url: '/%canary-value' })
   await app.inject({ url: '/healthz' })
   t.match(requests(), [
-    { method: 'GET', route: '/me', caller: 'user', callerId: id, status: 200 },
-    {
-      method: 'GET',
-      route: '/shops/:shop_id',
-      caller: 'user',
-      callerId: id,
-      shopId: shop,
-      status: 403,
-      code: 'SHOP_FORBIDDEN'
-    },
+    { method: 'GET', route: '/me', ...byPerson, status: 200 },
+    { method: 'GET', route: '/shops/:shop_id', ...byPerson, shopId: shop, status: 403, code: 'SHOP_FORBIDDEN' },
     {
       method: 'GET',
       route: '/shops/:shop_id/products',
@@ -123,6 +115,35 @@ t.test('each request is one line that says who called what in which shop, and wh
     { status: 400, code: 'FST_ERR_BAD_URL', reqId: UUID }
   ])
   t.notMatch(JSON.stringify(all), /canary|example\.com|stack/)
+})
+
+t.test('a refusal names the key that was revoked, and the person over the limit', async (t) => {
+  const { app, key, requests } = await logged(t, { RATE_LIMIT_MAX: 4 })
+  const url = `/shops/${shop}/tags`
+  await app.inject({ method: 'DELETE', url: `/shops/${shop}/api-keys/${key.id}`, headers: machine })
+  const mcp = { method: 'POST', url: '/mcp', payload: { jsonrpc: '2.0', id: 1, method: 'ping' } } as const
+  await app.inject({ ...mcp, headers: { 'x-api-key': key.plaintext } })
+  await app.inject({ url, headers: { 'x-api-key': `${key.plaintext.slice(0, -1)}0` } })
+  const person = bearer(await idp.userToken('kim'))
+  const { subject } = (await app.inject({ url: '/me', headers: person })).json()
+  for (let call = 0; call < 4; call++) await app.inject({ url: '/me', headers: person })
+  const lines = requests()
+  t.match(lines[1], {
+    route: '/mcp',
+    caller: 'api-key',
+    callerId: key.id,
+    shopId: shop,
+    status: 401,
+    code: 'DUAL_AUTH_CREDENTIAL_INVALID'
+  })
+  t.match(lines[2], { caller: 'anybody', shopId: shop, status: 401 })
+  t.match(lines.at(-1), {
+    caller: 'user',
+    subjectDigest: digestOfSubject(subject),
+    status: 429,
+    code: 'SHOP_RATE_LIMITED'
+  })
+  t.notMatch(JSON.stringify(lines), subject)
 })
 
 t.test('a 429 names the key and its shop on a replica that never accepted the key', {

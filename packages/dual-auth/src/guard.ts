@@ -12,7 +12,7 @@ import {
 } from './credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
 import type { RefusalReason } from './keys/events.ts'
-import type { Refusals } from './keys/refusals.ts'
+import type { ReportRefusal } from './keys/refusals.ts'
 import type { KeyVerifier } from './keys/verify.ts'
 import type { Settings } from './options.ts'
 import { acceptsKey, authorize, decidedPolicy, rulesFromRoute, type RouteRules } from './policy.ts'
@@ -62,7 +62,7 @@ export function createGuard (
   tokens: TokenVerifier,
   keys: KeyVerifier,
   owners: OwnerReader,
-  report: Refusals['report']
+  report: ReportRefusal
 ): Guard {
   const { apiKeys, challenge, hostSignsIn } = settings
   // A yes of `mayUse` counts for no longer here than in the next call, and for no other request if none is kept.
@@ -81,6 +81,7 @@ export function createGuard (
     // On routes of a plugin that was registered before, requests have no decoration: it would be undefined, which is
     // not null.
     request.identity = null
+    request.refusedKey = null
     const rules = rulesFor(request)
     if (rules.policy === 'public') return
     const credential = credentialOf(request, rules)
@@ -96,7 +97,7 @@ export function createGuard (
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       const reason = REASONS[code]
       if (reason !== undefined && identity?.kind === 'api-key') {
-        report(reason, { id: identity.keyId, ownerId: identity.ownerId }, request.ip)
+        report(reason, { id: identity.keyId, ownerId: identity.ownerId }, request)
       }
       reply.headers(headersFromRefusal(error, challenge, { scopes: rules.tokenScopes, isBearer: isBearer(credential) }))
       throw error

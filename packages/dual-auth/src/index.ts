@@ -8,6 +8,8 @@ import { createStoreCall } from './keys/call-store.ts'
 import { createLastUsed } from './keys/last-used.ts'
 import { createMayUse } from './keys/may-use.ts'
 import { createQueue } from './keys/queue.ts'
+import type { RefusedEvent } from './keys/events.ts'
+import type { ReportRefusal } from './keys/refusals.ts'
 import { createKeyVerifier } from './keys/verify.ts'
 import { createWatch } from './keys/watch.ts'
 import { must } from './option-checks.ts'
@@ -76,6 +78,11 @@ declare module 'fastify' {
     /** Who is calling; null on public routes, and with `jwt: 'host'` for callers without an API key. */
     identity: Identity | null
     /**
+     * The API key with which the request got 401 or 403, if the store has it: `{ id, ownerId }`. For logs: it is no
+     * permission. Null for all other requests.
+     */
+    refusedKey: RefusedEvent['key']
+    /**
      * What the request presents where its route looks, valid or not: the value that is about to be verified. For limits
      * before the authentication and for counts of refusals, instead of reading the headers a second time. `none` on
      * public routes and for unknown paths.
@@ -117,18 +124,22 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     if (isFirst) watch.emit({ type: 'first_used', key })
     for (const network of newNetworks) watch.emit({ type: 'new_network', key, network })
   })
+  const report: ReportRefusal = (reason, key, request) => {
+    request.refusedKey = key && { id: key.id, ownerId: key.ownerId }
+    watch.report(reason, key, request.ip)
+  }
   const keys = createKeyVerifier({
     settings: apiKeys,
     callStore,
     mayUse: createMayUse(apiKeys, app.log),
     queue,
     lastUsed,
-    report: watch.report,
+    report,
     log: app.log
   })
   const owners = createOwnerReader(apiKeys)
   const routes: AuthRoute[] = []
-  const guard = createGuard(settings, tokens, keys, owners, watch.report)
+  const guard = createGuard(settings, tokens, keys, owners, report)
 
   let scopes: ReadonlySet<string> | undefined
   const knownScopes = (): ReadonlySet<string> => {
@@ -150,6 +161,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorate(CORE, core)
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
+  app.decorateRequest('refusedKey', null)
   app.decorateRequest(guard.outcome, null)
   app.decorateRequest('presentedCredential', function (this: FastifyRequest) {
     return guard.presented(this)

@@ -99,6 +99,31 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   )
 })
 
+t.test('a request whose key is refused names the key, and no other request does', async (t) => {
+  const named: unknown[] = []
+  const { issuer, manage, call, mint } = await watched(t, {
+    routes: (app) => {
+      app.addHook('onSend', async ({ refusedKey }) => {
+        named.push(refusedKey)
+      })
+    }
+  })
+  const [good, revoked] = [await mint(OWNER, { name: 'x', scopes: ['read'] }), await mint()]
+  await manage('DELETE', PATH + revoked.id)
+  named.length = 0
+  const key = ({ id }: { readonly id: string }): object => ({ id, ownerId: OWNER })
+  const cases: ReadonlyArray<readonly [string, string, number, object | null]> = [
+    [good.plaintext, products(), 200, null],
+    [good.plaintext, products(OTHER_OWNER), 403, key(good)],
+    [revoked.plaintext, products(), 401, key(revoked)],
+    [mintKey('shop_test').plaintext, products(), 401, null],
+    [revoked.plaintext, '/nowhere', 404, null],
+    [issuer.user(), products(), 200, null]
+  ]
+  for (const [credential, url, status] of cases) t.equal(await call(credential, url), status, url)
+  t.strictSame(named, cases.map(([, , , expected]) => expected))
+})
+
 t.test('behind a proxy that is trusted, uses and refusals have the network of the client', async (t) => {
   const { app, events, manage, mint } = await watched(t, { server: { trustProxy: true } })
   const [used, revoked] = [await mint(), await mint()]

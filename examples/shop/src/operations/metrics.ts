@@ -15,6 +15,7 @@ import { KEYED_OUTCOMES } from '../idempotency/repeatable.ts'
 import { IMPORT_ENDS } from '../imports/schemas.ts'
 import { oldestTurn } from '../imports/step.ts'
 import type { Settings } from '../settings/settings.ts'
+import { type CalledBy, calledBy } from './called-by.ts'
 import { exempt } from './health.ts'
 import { TOOLS_VERSION } from './version.ts'
 
@@ -29,6 +30,21 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Status classes that a route is expected to send. */
 const STATUSES = ['2xx', '4xx', '5xx']
+
+/** Why callers are refused, and what the caller is then: others count as `other`. */
+const REFUSED_CODES = [
+  'DUAL_AUTH_CREDENTIAL_MISSING',
+  'DUAL_AUTH_CREDENTIAL_INVALID',
+  'DUAL_AUTH_OWNER_FORBIDDEN',
+  'DUAL_AUTH_SCOPE_INSUFFICIENT',
+  'SHOP_FORBIDDEN',
+  'SHOP_USER_INACTIVE',
+  'SHOP_ADMIN_ONLY',
+  'SHOP_OWNER_ONLY',
+  'SHOP_PEOPLE_ONLY',
+  'other'
+]
+const CALLERS = ['api-key', 'user', 'machine', 'anybody'] satisfies Array<CalledBy['caller']>
 
 /** Why a tool call ended early: each reason, so that none can be missing. */
 const ENDS: Readonly<Record<NonNullable<ToolCallEvent['ended']>, true>> = {
@@ -259,6 +275,12 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
       'method',
       'outcome'
     ),
+    refusals: counter(
+      'shop_refusals_total',
+      'Requests and tool calls that got 401 or 403, by the code of the error; caller is anybody if it is not known',
+      'code',
+      'caller'
+    ),
     provider: histogram(
       'pay_provider_request_duration_seconds',
       'Duration of requests to the payment provider; outcome is ok or the code of the error',
@@ -285,6 +307,7 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
   }
   for (const event of Object.keys(KEY_EVENTS)) metrics.keyEvents.inc({ event, reason: '' }, 0)
   for (const reason of Object.values(REFUSALS)) metrics.keyEvents.inc({ event: 'refused', reason }, 0)
+  for (const code of REFUSED_CODES) for (const caller of CALLERS) metrics.refusals.inc({ code, caller }, 0)
   for (const quota of ['records', 'bytes']) metrics.quota.inc({ quota }, 0)
   for (const outcome of IMPORT_ENDS) metrics.imports.inc({ outcome }, 0)
   for (const outcome of KEYED_OUTCOMES) metrics.keyedCalls.inc({ outcome }, 0)
@@ -489,6 +512,14 @@ const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
   DUAL_AUTH_PROVIDER_UNAVAILABLE: 'unavailable',
   SHOP_RATE_LIMITED: 'limited',
   SHOP_TOO_MANY_CONCURRENT_CALLS: 'limited'
+}
+
+/** Counts the refused callers, of a tool call by what its route said. */
+export function countRefusals (app: FastifyInstance, { refusals }: Metrics): void {
+  app.addHook('onError', async (request, _reply, { code, statusCode }) => {
+    if (statusCode !== 401 && statusCode !== 403) return
+    refusals.inc({ code: REFUSED_CODES.includes(code) ? code : 'other', caller: calledBy(request).caller })
+  })
 }
 
 /** Begins the counts of all tools. Register it after mcp-from-routes, which knows them when it is ready. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ToolCallEvent, PARENT_REQUEST } from 'mcp-from-routes'
-import { whoIn } from '../access/caller.ts'
+import { calledBy } from './called-by.ts'
 
 /** What is known of a request only while it is served. */
 export interface Told {
@@ -34,8 +34,6 @@ declare module 'fastify' {
 /** The status in the line of a request whose client did not wait for the answer, as nginx calls it. */
 const CLIENT_GONE = 499
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * Logs a line for each request once it is answered: what was called, by whom, in which shop, and what came of it. All
  * of it is of a fixed length, and personal in nothing but ids. Of a tool call it tells the tool, and has no second line
@@ -65,23 +63,16 @@ export function logRequests (app: FastifyInstance): void {
 }
 
 function write (request: FastifyRequest, status: number, ms?: number): void {
-  const { told, identity, params, method } = request
+  const { told, method } = request
   if (told === null || told.isLogged) return
   told.isLogged = true
-  const { kind, id } = whoIn(request)
-  const { tool, toolStatus, limited, code } = told
-  const named = (params as { readonly shop_id?: string } | null)?.shop_id
+  const { tool, toolStatus, code } = told
   request.log.info({
     method,
     route: request.is404 ? 'none' : request.routeOptions.url ?? 'none',
     tool,
     toolStatus,
-    caller: limited === undefined ? kind : 'api-key',
-    callerId: limited?.keyId ?? id ?? undefined,
-    shopId: limited?.shopId ??
-      (identity?.kind === 'api-key'
-        ? identity.ownerId
-        : told.shopId ?? request.shop?.id ?? (named !== undefined && ID.test(named) ? named : undefined)),
+    ...calledBy(request),
     status,
     ms,
     code

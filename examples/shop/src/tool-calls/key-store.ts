@@ -8,6 +8,9 @@ export interface KeyCount {
   readonly hour: string
   readonly calls: number
   readonly errors: number
+  /** How long all of the calls took, and the slowest of them, in milliseconds. */
+  readonly total_ms: number
+  readonly slowest_ms: number
 }
 
 /** A call that failed, as `failed-call.ts` leaves it. */
@@ -44,13 +47,15 @@ export async function storeKeyCounts (knex: Knex, counts: readonly KeyCount[]): 
     `
     with given as (
       select * from jsonb_to_recordset(?)
-        as given (key_id uuid, tool text, hour timestamptz, calls integer, errors integer)
+        as given (key_id uuid, tool text, hour timestamptz, calls integer, errors integer,
+          total_ms bigint, slowest_ms integer)
     ), ${OPEN}
-    insert into key_calls as stored (shop_id, key_id, hour, tool, calls, errors)
-    select shop_id, key_id, hour, tool, calls, errors from given join open on open.id = key_id
+    insert into key_calls as stored (shop_id, key_id, hour, tool, calls, errors, total_ms, slowest_ms)
+    select shop_id, key_id, hour, tool, calls, errors, total_ms, slowest_ms from given join open on open.id = key_id
     order by shop_id, key_id, hour, tool
     on conflict (shop_id, key_id, hour, tool) do update set
-      calls = stored.calls + excluded.calls, errors = stored.errors + excluded.errors`,
+      calls = stored.calls + excluded.calls, errors = stored.errors + excluded.errors,
+      total_ms = stored.total_ms + excluded.total_ms, slowest_ms = greatest(stored.slowest_ms, excluded.slowest_ms)`,
     [JSON.stringify(counts)]
   )
 }

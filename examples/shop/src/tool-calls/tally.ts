@@ -32,6 +32,8 @@ interface Count {
   readonly hour: string
   calls: number
   errors: number
+  total_ms: number
+  slowest_ms: number
   readonly durations: number[]
 }
 
@@ -144,6 +146,7 @@ export function toolTally (
       const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000).toISOString()
       const durations = new Array<number>(BUCKETS).fill(0)
       durations[bucketOf(duration)] = 1
+      const ms = Math.round(duration)
       add(`${keyId ?? shopId} ${hour} ${tool.name}`, {
         shop_id: shopId,
         key_id: keyId,
@@ -151,6 +154,8 @@ export function toolTally (
         hour,
         calls: 1,
         errors: isError ? 1 : 0,
+        total_ms: ms,
+        slowest_ms: ms,
         durations
       })
       if (keyId === null) return
@@ -165,9 +170,11 @@ export function toolTally (
   }
 }
 
-function addTo (sum: Count, { calls, errors, durations }: Count): void {
+function addTo (sum: Count, { calls, errors, total_ms: total, slowest_ms: slowest, durations }: Count): void {
   sum.calls += calls
   sum.errors += errors
+  sum.total_ms += total
+  sum.slowest_ms = Math.max(sum.slowest_ms, slowest)
   for (const [bucket, times] of durations.entries()) sum.durations[bucket]! += times
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { KeyEvent, RefusalReason, RefusedEvent } from './events.ts'
 import { networkFromAddress } from './network.ts'
 
@@ -8,6 +9,9 @@ export interface Refusals {
   /** Emits what was only counted since. */
   flush(): void
 }
+
+/** Notes on a request whose key it refuses, and reports that. */
+export type ReportRefusal = (reason: RefusalReason, key: RefusedEvent['key'], request: FastifyRequest) => void
 
 interface Counted {
   readonly key: RefusedEvent['key']

@@ -9,7 +9,7 @@ import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE
 import { createKnownHashes } from './known-hashes.ts'
 import type { LastUsed } from './last-used.ts'
 import type { AskMayUse } from './may-use.ts'
-import type { Refusals } from './refusals.ts'
+import type { ReportRefusal } from './refusals.ts'
 import type { Queue } from './queue.ts'
 import { statusOfKey, type StoredApiKey } from './store.ts'
 
@@ -19,7 +19,7 @@ export interface KeyVerifierParts {
   readonly mayUse: AskMayUse
   readonly queue: Queue
   readonly lastUsed: LastUsed
-  readonly report: Refusals['report']
+  readonly report: ReportRefusal
   readonly log: FastifyBaseLogger
 }
 
@@ -54,13 +54,12 @@ export function createKeyVerifier (
     request: FastifyRequest
   ): ReturnType<KeyVerifier['identityFromKey']> {
     const began = performance.now()
-    const { ip: address } = request
     if (!isWellFormed(key)) throw invalidCredential(flawOfKey(key, marker))
     const fingerprints = peppers.map((pepper) => fingerprint(key, pepper))
     const row = await callStore(async () => readable(await store.find(fingerprints)))
-    if (row === null) throw refused('unknown', null, address)
+    if (row === null) throw refused('unknown', null, request)
     const status = statusOfKey(row, new Date(Date.now()))
-    if (status !== 'active') throw refused(status, row, address)
+    if (status !== 'active') throw refused(status, row, request)
     if (row.owner === null) throw invalidCredential('the owner of the API key does not exist')
     const cost = costFromHash(row.hash)
     const isKnown = known.has(row, fingerprints[0]!)
@@ -71,10 +70,10 @@ export function createKeyVerifier (
     if (!isKnown) known.add(row, fingerprints[0]!)
     const { isAllowed, asked } = await mayUse(row, request)
     if (!isAllowed) {
-      report('not_allowed', row, address)
+      report('not_allowed', row, request)
       throw invalidCredential(`mayUse does not allow the API key ${row.id}`)
     }
-    lastUsed.touch(row.id, address)
+    lastUsed.touch(row.id, request.ip)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
     const owner = row.owner && { owner: Object.freeze({ ...row.owner }) }
     const identity = Object.freeze(
@@ -97,9 +96,9 @@ export function createKeyVerifier (
   function refused (
     reason: 'unknown' | 'revoked' | 'expired',
     row: StoredApiKey | null,
-    address: string | undefined
+    request: FastifyRequest
   ): Error {
-    report(reason, row, address)
+    report(reason, row, request)
     return invalidCredential(`the API key is ${reason}`)
   }
 

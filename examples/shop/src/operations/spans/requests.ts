@@ -1,6 +1,16 @@
-import { context, propagation, SpanKind, SpanStatusCode, trace, type Context, type Tracer } from '@opentelemetry/api'
-import type { FastifyInstance } from 'fastify'
+import {
+  context,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Tracer
+} from '@opentelemetry/api'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { excerpt } from '#shared/excerpt'
+import { calledBy } from '../called-by.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -40,6 +50,7 @@ export function traceRequests (app: FastifyInstance, tracer: Tracer): void {
     // Not onResponse, which does not run when the client goes away.
     reply.raw.once('close', () => {
       const { headersSent, statusCode } = reply.raw
+      span.setAttributes(callerIn(request))
       if (headersSent) span.setAttribute('http.response.status_code', statusCode)
       // A 4xx is an error of the client.
       if (headersSent && statusCode >= 500) {
@@ -56,4 +67,22 @@ export function traceRequests (app: FastifyInstance, tracer: Tracer): void {
     if (traceContext === null) return done()
     context.with(traceContext, done)
   })
+}
+
+/**
+ * Who made the request, as its line in the log says it, but of a person only the digest. The tool is that of the call
+ * in the request.
+ *
+ * @see [User attributes](https://opentelemetry.io/docs/specs/semconv/registry/attributes/user/)
+ */
+function callerIn (request: FastifyRequest): Attributes {
+  const { caller, callerId, subjectDigest, shopId } = calledBy(request)
+  const tool = request.told?.tool
+  return {
+    'shop.caller.kind': caller,
+    ...caller !== 'user' && callerId !== undefined && { 'shop.caller.id': callerId },
+    ...subjectDigest !== undefined && { 'user.hash': subjectDigest },
+    ...shopId !== undefined && { 'shop.id': shopId },
+    ...tool !== undefined && { 'gen_ai.tool.name': tool }
+  }
 }
