@@ -4,9 +4,18 @@ import { openPostgres } from '../src/database/index.ts'
 import { launch, stop } from './shop.ts'
 
 /** The indexes for the orders of lists, their filters and `q`. */
-const INDEXES = ['price', 'price_desc', 'sku_desc', 'updated_at', 'status', 'currency', 'metadata', 'search'].map((
-  name
-) => `products_${name}`)
+const INDEXES = [
+  'price',
+  'price_desc',
+  'sku',
+  'sku_desc',
+  'slug',
+  'updated_at',
+  'status',
+  'currency',
+  'metadata',
+  'search'
+].map((name) => `products_${name}`)
 /** How much longer a write may take with them. */
 const MOST = 1.15
 const ROUNDS = 300

@@ -15,6 +15,7 @@ import { historyIndexes } from './014-history-indexes.ts'
 import { deletedShops } from './015-deleted-shops.ts'
 import { importSources } from './016-import-sources.ts'
 import { keyDurations } from './017-key-durations.ts'
+import { listOrders } from './018-list-orders.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -40,5 +41,6 @@ export const migrations: Migrations = {
   '014-history-indexes': historyIndexes,
   '015-deleted-shops': deletedShops,
   '016-import-sources': importSources,
-  '017-key-durations': keyDurations
+  '017-key-durations': keyDurations,
+  '018-list-orders': listOrders
 }
