@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { createAccountIndexes, createPayReconcileTables } from 'pay-reconcile/knex'
 import { payingTeams } from '../src/pay.ts'
 
-export async function up (knex: Knex): Promise<void> {
+async function up (knex: Knex): Promise<void> {
   await knex.raw(`
     create table teams (
       id uuid primary key default gen_random_uuid(),
@@ -33,4 +33,4 @@ export async function up (knex: Knex): Promise<void> {
 }
 
 /** To go back, restore a backup. */
-export async function down (): Promise<void> {}
+export const notes: Knex.Migration = { up, down: async () => {} }

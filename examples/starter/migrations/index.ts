@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import * as notes from './001-notes.ts'
+import { notes } from './001-notes.ts'
 
 /** In this order. Never change one that has run elsewhere: add the next. */
 const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = { '001-notes': notes }
