@@ -12,14 +12,20 @@ import { isMainThread } from 'node:worker_threads'
  */
 const CURRENT = Symbol.for('the test file that is running')
 const SUBTEST = `export default globalThis[Symbol.for('${CURRENT.description}')]`
+/** What files import, and what they get. The default export of `node:test` is called on the subtest, too. */
+const RUNNERS = {
+  tap: SUBTEST,
+  'node:test': `${SUBTEST}.test.bind(globalThis[Symbol.for('${CURRENT.description}')]); export * from 'node:test'`
+}
 
 /** A module of its own for each file, and a domain that costs less. */
 export function resolve (specifier, context, next) {
   if (specifier === 'async-hook-domain') {
     return { url: new URL('tap-domain.js', import.meta.url).href, shortCircuit: true }
   }
-  if (specifier !== 'tap' || !context.parentURL?.endsWith('.test.ts')) return next(specifier, context)
-  return { url: `data:text/javascript,${encodeURIComponent(`${SUBTEST} // ${context.parentURL}`)}`, shortCircuit: true }
+  const runner = /^file:.*\.test\.ts$/.test(context.parentURL) ? RUNNERS[specifier] : undefined
+  if (runner === undefined) return next(specifier, context)
+  return { url: `data:text/javascript,${encodeURIComponent(`${runner} // ${context.parentURL}`)}`, shortCircuit: true }
 }
 
 /** Seconds of processor time of this process and the processes that it has waited for; those only where Linux tells. */

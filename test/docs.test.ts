@@ -361,9 +361,11 @@ t.test('the client of browser-login.md is the one that the server tells MCP clie
 })
 
 t.test('every link of the pages leads somewhere', (t) => {
-  const readmes = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'examples/shop'].map((
-    folder
-  ) => `${folder}/README.md`)
+  const readmes = [
+    ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`),
+    'examples/shop',
+    'examples/starter'
+  ].map((folder) => `${folder}/README.md`)
   for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readmes, ...pages]) {
     for (const [, target = ''] of read(page).replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https:\/\//.test(target)) continue
