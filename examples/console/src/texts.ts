@@ -213,7 +213,8 @@ export const texts = {
     remove: 'Delete this price',
     removeTitle: (price: string) => `Delete the price of ${price}?`,
     removeWhy:
-      'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
+      'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.',
+    today: 'Now'
   },
   categories: {
     title: 'Categories',

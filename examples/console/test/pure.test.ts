@@ -12,7 +12,7 @@ import { whoFrom } from '../src/activity/who.ts'
 import { workText } from '../src/activity/work.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
 import { typeOfFile } from '../src/catalog/import.ts'
-import { stepsOf } from '../src/catalog/price-line.ts'
+import { inForceAt, nextChange, stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { i18nProvider } from '../src/i18n.ts'
@@ -293,6 +293,20 @@ t.test('the price of one piece is that in force which started last, or its own',
     amount: 900
   }, { at: at(20), amount: 1000 }])
   t.strictSame(stepsOf(null, 'EUR', [], at(1), at(31)), [{ at: at(1), amount: null }])
+
+  const inForce = (at: number) => inForceAt(prices, at).map(({ amount }) => amount)
+  t.strictSame(inForce(at(5) - 1), [900])
+  t.strictSame(inForce(at(5)), [500, 1, 2], 'the one that started first waits')
+  t.strictSame(inForce(at(10)), [900, 1, 2])
+  t.strictSame(inForce(at(20)), [1, 2], 'none of one piece in EUR')
+  t.strictSame(
+    inForceAt([price(900, day(1), null), price(800, day(3), null), price(700, null, null)], at(4)).map((
+      { amount }
+    ) => amount),
+    [800]
+  )
+  t.equal(nextChange(prices, at(5)), at(10))
+  t.equal(nextChange(prices, at(20)), undefined, 'open ends never come')
 })
 
 t.test('entries are grouped by their days in the zone of the shop', async (t) => {
