@@ -14,6 +14,7 @@ import { idempotencyKeys } from './013-idempotency-keys.ts'
 import { historyIndexes } from './014-history-indexes.ts'
 import { deletedShops } from './015-deleted-shops.ts'
 import { importSources } from './016-import-sources.ts'
+import { accountSearch } from './017-account-search.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -38,5 +39,6 @@ export const migrations: Migrations = {
   '013-idempotency-keys': idempotencyKeys,
   '014-history-indexes': historyIndexes,
   '015-deleted-shops': deletedShops,
-  '016-import-sources': importSources
+  '016-import-sources': importSources,
+  '017-account-search': accountSearch
 }
