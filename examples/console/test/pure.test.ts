@@ -27,6 +27,7 @@ import {
   wholeNumberFrom
 } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
+import { type Account, differencesOf, mailtoOf, nameOf, telOf } from '../src/sales/account.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
 import { agoText, countText, timeText } from '../src/times.ts'
@@ -307,6 +308,31 @@ t.test('the price of one piece is that in force which started last, or its own',
   )
   t.equal(nextChange(prices, at(5)), at(10))
   t.equal(nextChange(prices, at(20)), undefined, 'open ends never come')
+})
+
+t.test('what of an account is another at the payment provider, and what is the same', async (t) => {
+  const account: Account = {
+    id: 'a',
+    name: 'Ana Silva',
+    hash_name: null,
+    details: { email: 'ana@example.com', phone: 5 },
+    created_at: '2026-01-01T00:00:00.000Z'
+  }
+  t.strictSame(differencesOf(account, { name: 'Ana Silva', email: 'ANA@example.com ', phone: null }), [])
+  t.strictSame(differencesOf(account, { name: 'Ana Souza', email: null, phone: '+41 44 000 00 00' }), [
+    { field: 'name', here: 'Ana Silva', there: 'Ana Souza' },
+    { field: 'email', here: 'ana@example.com', there: undefined },
+    { field: 'phone', here: undefined, there: '+41 44 000 00 00' }
+  ])
+  t.equal(nameOf(account), 'Ana Silva')
+  t.equal(nameOf({ ...account, name: ' ' }), 'ana@example.com')
+})
+
+t.test('only what is an address or a number leads to a letter or a call', async (t) => {
+  t.equal(mailtoOf('ana+1&x@example.com'), 'mailto:ana%2B1%26x@example.com')
+  t.equal(mailtoOf('ask at the desk'), undefined)
+  t.equal(telOf('+41 (0)44 000-00'), 'tel:+414400000')
+  t.equal(telOf('ask at the desk'), undefined)
 })
 
 t.test('entries are grouped by their days in the zone of the shop', async (t) => {
