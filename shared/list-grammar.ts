@@ -12,6 +12,18 @@ import { excerpt } from './excerpt.ts'
 /** A query string as Fastify parses it: nothing in it is a number or a boolean yet. */
 export type RawQuery = Readonly<Record<string, unknown>>
 
+/** Words of a search. Each is compared with each column, so a hundred of them would take a second in a long list. */
+const MAX_WORDS = 10
+
+/**
+ * @param isWord - which of them count
+ * @returns the words of a search, each once; a text without any, or with more than ten, is one
+ */
+export function wordsOf (text: string, isWord = (word: string): boolean => word !== ''): readonly string[] {
+  const words = new Set(text.split(/[\s\u0085]+/u).filter(isWord))
+  return words.size === 0 || words.size > MAX_WORDS ? [text] : [...words]
+}
+
 /** What a field of a record holds, and so what `filter` can compare it with. */
 export interface ListField {
   /**

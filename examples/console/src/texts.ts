@@ -213,7 +213,8 @@ export const texts = {
     remove: 'Delete this price',
     removeTitle: (price: string) => `Delete the price of ${price}?`,
     removeWhy:
-      'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
+      'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.',
+    today: 'Now'
   },
   categories: {
     title: 'Categories',
@@ -756,7 +757,10 @@ export const texts = {
     quantity: 'Quantity',
     unit: 'Price of one',
     sum: 'Sum',
-    deleted: 'deleted'
+    deleted: 'deleted',
+    number: 'Number',
+    search: 'Search by number, customer or e-mail',
+    named: (number: string) => `Order ${isolated(number)}`
   },
   reconcile: {
     title: 'Payment accounts',
@@ -938,7 +942,25 @@ export const texts = {
     emptyWhy: 'Accounts of customers come in over the API.',
     search: 'Search accounts',
     customer: 'Payment customer',
-    missing: 'none'
+    missing: 'none',
+    email: 'E-mail',
+    phone: 'Phone',
+    contact: 'Contact',
+    atProvider: 'At the payment provider',
+    notThere: 'Not at the provider yet. The first checkout creates the customer.',
+    live: 'As the provider has it now.',
+    asOf: (at: string) => `As the provider had it: ${at}.`,
+    neverRead: 'An account of the provider is linked, but was never read.',
+    customerDeleted: 'The customer was deleted at the provider.',
+    same: 'Name and contact are the same here and there.',
+    differs: (field: string, here: string, there: string) =>
+      `${field}: ${isolated(here)} here, ${isolated(there)} there`,
+    nothing: 'none',
+    notRead: (why: string) => `The provider was asked, but did not tell. ${why}`,
+    noOrders: 'No orders yet.',
+    allOrders: (count: number) => `All ${counted(count, 'order')}`,
+    change: 'Change the account',
+    raw: 'Raw data'
   },
   list: {
     selected: (count: number, unseen: number) =>

@@ -12,7 +12,7 @@ import { whoFrom } from '../src/activity/who.ts'
 import { workText } from '../src/activity/work.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
 import { typeOfFile } from '../src/catalog/import.ts'
-import { stepsOf } from '../src/catalog/price-line.ts'
+import { inForceAt, nextChange, stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { i18nProvider } from '../src/i18n.ts'
@@ -27,6 +27,7 @@ import {
   wholeNumberFrom
 } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
+import { type Account, differencesOf, mailtoOf, nameOf, telOf } from '../src/sales/account.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
 import { agoText, countText, timeText } from '../src/times.ts'
@@ -293,6 +294,45 @@ t.test('the price of one piece is that in force which started last, or its own',
     amount: 900
   }, { at: at(20), amount: 1000 }])
   t.strictSame(stepsOf(null, 'EUR', [], at(1), at(31)), [{ at: at(1), amount: null }])
+
+  const inForce = (at: number) => inForceAt(prices, at).map(({ amount }) => amount)
+  t.strictSame(inForce(at(5) - 1), [900])
+  t.strictSame(inForce(at(5)), [500, 1, 2], 'the one that started first waits')
+  t.strictSame(inForce(at(10)), [900, 1, 2])
+  t.strictSame(inForce(at(20)), [1, 2], 'none of one piece in EUR')
+  t.strictSame(
+    inForceAt([price(900, day(1), null), price(800, day(3), null), price(700, null, null)], at(4)).map((
+      { amount }
+    ) => amount),
+    [800]
+  )
+  t.equal(nextChange(prices, at(5)), at(10))
+  t.equal(nextChange(prices, at(20)), undefined, 'open ends never come')
+})
+
+t.test('what of an account is another at the payment provider, and what is the same', async (t) => {
+  const account: Account = {
+    id: 'a',
+    name: 'Ana Silva',
+    hash_name: null,
+    details: { email: 'ana@example.com', phone: 5 },
+    created_at: '2026-01-01T00:00:00.000Z'
+  }
+  t.strictSame(differencesOf(account, { name: 'Ana Silva', email: 'ANA@example.com ', phone: null }), [])
+  t.strictSame(differencesOf(account, { name: 'Ana Souza', email: null, phone: '+41 44 000 00 00' }), [
+    { field: 'name', here: 'Ana Silva', there: 'Ana Souza' },
+    { field: 'email', here: 'ana@example.com', there: undefined },
+    { field: 'phone', here: undefined, there: '+41 44 000 00 00' }
+  ])
+  t.equal(nameOf(account), 'Ana Silva')
+  t.equal(nameOf({ ...account, name: ' ' }), 'ana@example.com')
+})
+
+t.test('only what is an address or a number leads to a letter or a call', async (t) => {
+  t.equal(mailtoOf('ana+1&x@example.com'), 'mailto:ana%2B1%26x@example.com')
+  t.equal(mailtoOf('ask at the desk'), undefined)
+  t.equal(telOf('+41 (0)44 000-00'), 'tel:+414400000')
+  t.equal(telOf('ask at the desk'), undefined)
 })
 
 t.test('entries are grouped by their days in the zone of the shop', async (t) => {

@@ -109,6 +109,12 @@ async function readingAccounts (t: Test, { call, addShop, addAccount }: World): 
       'accounts 0-100/1',
       [ada]
     ],
+    [
+      'filter q finds names with all words, in any order',
+      `filter=${JSON.stringify({ shop_id: shopId, q: 'A  Ad' })}`,
+      'accounts 0-100/1',
+      [ada]
+    ],
     ['filter q takes % as it is', `filter=${JSON.stringify({ shop_id: shopId, q: '%' })}`, 'accounts 0-100/0', []],
     ['filter q takes _ as it is', `filter=${JSON.stringify({ shop_id: shopId, q: '_' })}`, 'accounts 0-100/0', []],
     [

@@ -9,8 +9,39 @@ export interface Step {
   readonly amount: number | null
 }
 
+/** When a price starts and ends, in milliseconds. */
+function periodOf ({ valid_from: start, valid_to: end }: Price): { readonly start: number, readonly end: number } {
+  return {
+    start: start === null ? -Infinity : Date.parse(start),
+    end: end === null ? Infinity : Date.parse(end)
+  }
+}
+
 /**
- * What one piece costs over a span of time: the price in force that started last, or else the product's own.
+ * The prices that orders get at an instant: of those of one currency and quantity that have started and not ended, the
+ * one that started last. The others wait until it ends.
+ */
+export function inForceAt (prices: readonly Price[], at: number): readonly Price[] {
+  const started = prices.filter((price) => {
+    const { start, end } = periodOf(price)
+    return start <= at && at < end
+  })
+  return started.filter((price) =>
+    !started.some((other) =>
+      other.currency === price.currency && other.min_quantity === price.min_quantity &&
+      periodOf(other).start > periodOf(price).start
+    )
+  )
+}
+
+/** When a price next starts or ends after an instant; undefined: never. */
+export function nextChange (prices: readonly Price[], now: number): number | undefined {
+  const times = prices.map(periodOf).flatMap(({ start, end }) => [start, end]).filter((at) => at > now && at < Infinity)
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/**
+ * What one piece costs over a span of time: the price in force, or else the product's own.
  *
  * @param own - the price of the product itself
  * @param prices - all prices of the product; those in other currencies and for larger quantities do not count
@@ -22,21 +53,14 @@ export function stepsOf (
   from: number,
   to: number
 ): readonly Step[] {
-  const usable = prices.filter((price) => price.currency === currency && price.min_quantity <= 1).map((
-    { amount, valid_from: start, valid_to: end }
-  ) => ({
-    amount,
-    start: start === null ? -Infinity : Date.parse(start),
-    end: end === null ? Infinity : Date.parse(end)
-  }))
+  const usable = prices.filter((price) => price.currency === currency && price.min_quantity <= 1)
   const times = [
-    ...new Set([from, ...usable.flatMap(({ start, end }) => [start, end]).filter((at) => at > from && at < to)])
+    ...new Set([
+      from,
+      ...usable.map(periodOf).flatMap(({ start, end }) => [start, end]).filter((at) => at > from && at < to)
+    ])
   ].sort((one, other) => one - other)
-  const steps = times.map((at): Step => {
-    const inForce = usable.filter(({ start, end }) => start <= at && at < end)
-    const last = inForce.toSorted((one, other) => other.start === one.start ? 0 : other.start - one.start)[0]
-    return { at, amount: last?.amount ?? own }
-  })
+  const steps = times.map((at): Step => ({ at, amount: inForceAt(usable, at)[0]?.amount ?? own }))
   return steps.filter(({ amount }, index) => index === 0 || amount !== steps[index - 1]!.amount)
 }
 

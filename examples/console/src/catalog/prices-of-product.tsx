@@ -1,7 +1,8 @@
 import AddIcon from '@mui/icons-material/Add'
 import { Button, Chip, Skeleton, Typography } from '@mui/material'
+import { ChartsReferenceLine } from '@mui/x-charts/ChartsReferenceLine'
 import { LineChart } from '@mui/x-charts/LineChart'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useGetManyReference, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
@@ -11,7 +12,7 @@ import { texts } from '../texts.ts'
 import { dateText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 import { PriceDialog } from './price-dialog.tsx'
-import { type Price, spanOf, stepsOf } from './price-line.ts'
+import { inForceAt, nextChange, type Price, spanOf, stepsOf } from './price-line.ts'
 
 /** Most prices of a product that are shown. */
 const MOST = 200
@@ -27,15 +28,14 @@ export default function PricesOfProduct () {
     pagination: { page: 1, perPage: MOST },
     sort: { field: 'valid_from', order: 'ASC' }
   }, { ...AS_LISTED, enabled: product !== undefined })
+  const now = useNow(prices)
   if (product === undefined) return null
 
-  const now = Date.now()
   const [from, to] = spanOf(prices, now)
   const steps = stepsOf(product.price_amount, product.currency, prices, from, to)
   const scale = 10 ** digitsOf(product.currency)
   const points = [...steps, { at: to, amount: steps.at(-1)?.amount ?? null }]
-  const isInForce = ({ valid_from: start, valid_to: end }: Price) =>
-    (start === null || Date.parse(start) <= now) && (end === null || Date.parse(end) > now)
+  const inForce = inForceAt(prices, now)
   return (
     <Section
       title={texts.prices.title}
@@ -76,7 +76,9 @@ export default function PricesOfProduct () {
               valueFormatter: (value) =>
                 value === null ? '—' : moneyText(Math.round(value * scale), product.currency, shop.locale)
             }]}
-          />
+          >
+            <ChartsReferenceLine x={new Date(now)} label={texts.prices.today} lineStyle={{ strokeDasharray: 4 }} />
+          </LineChart>
         </figure>
       )}
       {isPending && <Skeleton height={40} />}
@@ -101,7 +103,7 @@ export default function PricesOfProduct () {
               {price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}
               <>
                 {price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}
-                {isInForce(price) && (
+                {inForce.includes(price) && (
                   <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />
                 )}
               </>
@@ -120,4 +122,20 @@ export default function PricesOfProduct () {
       )}
     </Section>
   )
+}
+
+/** Most milliseconds that a timer takes. */
+const LONGEST = 2 ** 31 - 1
+
+/** The current time. When a price starts or ends, the page is drawn again. */
+function useNow (prices: readonly Price[]): number {
+  const [, setTurn] = useState(0)
+  const now = Date.now()
+  const next = nextChange(prices, now)
+  useEffect(() => {
+    if (next === undefined) return undefined
+    const timer = setTimeout(() => setTurn(Date.now()), Math.min(Math.max(next - Date.now(), 0) + 1, LONGEST))
+    return () => clearTimeout(timer)
+  })
+  return now
 }

@@ -7,7 +7,7 @@ import { DeleteButton } from '../layout/delete-button.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
-import { RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
+import { FLAT, RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { loaded } from '../loaded.ts'
 import { SaveBar } from '../layout/save-bar.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
@@ -61,11 +61,6 @@ export function ProductEdit () {
     </RecordEdit>
   )
 }
-
-const FLAT = {
-  '& .RaEdit-noActions, & .RaCreate-noActions': { mt: 0 },
-  '& .RaEdit-main, & .RaCreate-main': { mt: 0 }
-} as const
 
 function Heading () {
   const product = useRecordContext()

@@ -39,6 +39,12 @@ function InCard ({ className, children }: FrameProps) {
   )
 }
 
+/** Styles of a form that has cards of its own: no room above them. */
+export const FLAT = {
+  '& .RaEdit-noActions, & .RaCreate-noActions': { mt: 0 },
+  '& .RaEdit-main, & .RaCreate-main': { mt: 0 }
+} as const
+
 /** The frame of a form that has cards of its own. */
 export function WithoutCard ({ className, children }: FrameProps) {
   return (

@@ -1,25 +1,22 @@
-import { Box, Card, Chip } from '@mui/material'
+import { Box, Card, Chip, Stack } from '@mui/material'
 import { ListBase, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
+import { Facts } from '../layout/facts.tsx'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
-import { RecordEdit } from '../layout/record-edit.tsx'
+import { FLAT, RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { Col, RecordTable } from '../layout/record-table.tsx'
-import { CustomerLink } from '../reconcile/customer-link.tsx'
+import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
-import { dateText } from '../times.ts'
+import { dateText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
-
-interface Account {
-  readonly id: string
-  readonly name: string
-  readonly hash_name: string | null
-  readonly details: Readonly<Record<string, unknown>>
-  readonly created_at: string
-}
+import { type Account, nameOf, textOf } from './account.ts'
+import { EmailLink, PhoneLink } from './contact.tsx'
+import { CustomerSection } from './customer-section.tsx'
+import { OrdersOfAccount } from './orders-of-account.tsx'
 
 /** The accounts of the shop's customers. */
 export function AccountList () {
@@ -39,6 +36,15 @@ export function AccountList () {
           <Col source='name' isName>
             <RecordLink />
           </Col>
+          <Col
+            source='details.email'
+            label={texts.accounts.email}
+            disableSort
+            render={({ details }: Account) => {
+              const email = textOf(details, 'email')
+              return email === undefined ? '—' : <EmailLink email={email} />
+            }}
+          />
           <Col source='hash_name' />
           <Col
             source='details'
@@ -70,67 +76,80 @@ function MissingChip () {
   )
 }
 
+/** An account: who it is, what the payment provider knows of them, and what they ordered. */
 export function AccountEdit () {
   return (
-    <RecordEdit>
+    <RecordEdit component={WithoutCard} sx={FLAT}>
       <Heading />
-      <SimpleForm
-        toolbar={
-          <Toolbar>
-            <SaveButton />
-          </Toolbar>
-        }
-      >
-        <FormGuard>
-          <TextInput source='name' isRequired helperText={false} />
-          <TextInput source='hash_name' helperText={false} />
-        </FormGuard>
-      </SimpleForm>
-      <Details />
+      <Stack sx={{ gap: 2 }}>
+        <Contact />
+        <CustomerSection />
+        <OrdersOfAccount />
+        <Section title={texts.accounts.change}>
+          <SimpleForm
+            sx={{ p: 0 }}
+            toolbar={
+              <Toolbar sx={{ px: 0, bgcolor: 'transparent' }}>
+                <SaveButton />
+              </Toolbar>
+            }
+          >
+            <FormGuard>
+              <TextInput source='name' isRequired helperText={false} />
+              <TextInput source='hash_name' helperText={false} />
+            </FormGuard>
+          </SimpleForm>
+        </Section>
+        <RawData />
+      </Stack>
     </RecordEdit>
   )
 }
 
 function Heading () {
   const account = useRecordContext<Account>()
-  const customer = account?.details['pay_customer_id']
+  return <PageHeading title={account === undefined ? '' : nameOf(account)} />
+}
+
+function Contact () {
+  const account = useRecordContext<Account>()
+  const shop = useShop()
+  if (account === undefined) return null
+  const email = textOf(account.details, 'email')
+  const phone = textOf(account.details, 'phone')
+  const { fields } = texts.names.accounts
   return (
-    <Box sx={{ p: 2, pb: 0 }}>
-      <PageHeading
-        title={account?.name ?? ''}
-        text={typeof customer === 'string' && customer !== ''
-          ? (
-            <>
-              {texts.accounts.customer}: <CustomerLink id={customer} />
-            </>
-          )
-          : undefined}
+    <Section title={texts.accounts.contact}>
+      <Facts
+        facts={[
+          [texts.accounts.email, email === undefined ? '—' : <EmailLink email={email} />],
+          [texts.accounts.phone, phone === undefined ? '—' : <PhoneLink phone={phone} />],
+          [fields.hash_name, account.hash_name ?? '—'],
+          [fields.created_at, timeText(account.created_at, shop)]
+        ]}
       />
-    </Box>
+    </Section>
   )
 }
 
-/** What programs and the payment provider know of the account, as it is. */
-function Details () {
+/** The account as programs see it, for those who want to know. */
+function RawData () {
   const account = useRecordContext<Account>()
+  if (account === undefined) return null
   return (
-    <Box
-      component='pre'
-      role='region'
-      tabIndex={0}
-      aria-label={texts.names.accounts.fields.details}
-      sx={{
-        m: 2,
-        p: 1.5,
-        maxHeight: 420,
-        overflow: 'auto',
-        fontSize: '.8rem',
-        border: 1,
-        borderColor: 'divider',
-        borderRadius: 1
-      }}
-    >
-      {JSON.stringify(account?.details, null, 2)}
-    </Box>
+    <Card sx={{ p: 2 }}>
+      <details>
+        <Box component='summary' sx={{ cursor: 'pointer', fontWeight: 650 }}>{texts.accounts.raw}</Box>
+        <Box
+          component='pre'
+          role='region'
+          tabIndex={0}
+          aria-label={texts.accounts.raw}
+          sx={{ mb: 0, maxHeight: 420, overflow: 'auto', fontSize: '.8rem' }}
+        >
+          {JSON.stringify(account, null, 2)}
+        </Box>
+      </details>
+    </Card>
   )
 }

@@ -1,10 +1,20 @@
 import { Card, Stack, Typography } from '@mui/material'
-import { ListBase, ReferenceField, ShowBase, useListContext, useRefresh, useShowContext } from 'react-admin'
+import {
+  ListBase,
+  ReferenceField,
+  ShowBase,
+  useCreatePath,
+  useListContext,
+  useReference,
+  useRefresh,
+  useShowContext
+} from 'react-admin'
 import { AS_LISTED, ifMatch } from '../api/save.ts'
 import { ActButton } from '../layout/act-button.tsx'
-import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
+import { PageLink } from '../layout/page-link.tsx'
 import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
@@ -16,24 +26,7 @@ import { moneyText } from '../money.ts'
 import { statusText, texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
-
-interface Line {
-  readonly product_id: string | null
-  readonly name: string
-  readonly sku: string | null
-  readonly unit_amount: number
-  readonly quantity: number
-}
-interface Order {
-  readonly id: string
-  readonly status: string
-  readonly currency: string
-  readonly total_amount: number
-  readonly created_at: string
-  readonly updated_at: string
-  readonly account_id: string | null
-  readonly lines: readonly Line[]
-}
+import { numberOf, type Order } from './order.ts'
 
 /** Where an order can go from each state. */
 const NEXT: Readonly<Record<string, readonly string[]>> = {
@@ -47,16 +40,39 @@ export function OrderList () {
     <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.orders.title} />
       <Card>
-        <ListFilters own={['status']}>
+        <ListFilters search={texts.orders.search} own={['status', 'account_id']}>
           <ChoiceChip
             field='status'
             label={texts.filters.status}
             choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))}
           />
+          <AccountChip />
         </ListFilters>
         <Orders />
       </Card>
     </ListBase>
+  )
+}
+
+/** The account whose orders are listed, if a link asked for them. */
+function AccountChip () {
+  const [value, setValue] = useFilterField<string | readonly string[]>('account_id')
+  const [id] = value === undefined ? [] : [value].flat() as readonly string[]
+  const { referenceRecord: account } = useReference({
+    reference: 'accounts',
+    id: id ?? '',
+    options: { enabled: id !== undefined }
+  })
+  if (id === undefined) return null
+  const clear = () => setValue(undefined)
+  return (
+    <ChipButton
+      label={texts.orders.account}
+      value={account?.['name'] ?? id.slice(0, 8)}
+      isOpen={false}
+      onOpen={clear}
+      onClear={clear}
+    />
   )
 }
 
@@ -71,12 +87,17 @@ function Orders () {
         bulkActionButtons={false}
       >
         <Col
-          source='created_at'
+          source='id'
+          label={texts.orders.number}
           isName
-          render={({ created_at: at }: Order) => <RecordLink text={timeText(at, shop)} to='show' />}
+          disableSort
+          render={(order: Order) => <RecordLink text={numberOf(order)} to='show' />}
         />
+        <Col source='created_at' isPlain render={({ created_at: at }: Order) => timeText(at, shop)} />
         <Col source='account_id' isPlain disableSort>
-          <ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' />
+          <ReferenceField source='account_id' reference='accounts' link={false} emptyText='—'>
+            <RecordLink />
+          </ReferenceField>
         </Col>
         <Col source='status' isPlain render={({ status }: Order) => <StatusChip status={status} />} />
         <Col
@@ -111,9 +132,10 @@ function OrderPage () {
   const shop = useShop()
   const { call } = useViewer()
   const refresh = useRefresh()
+  const createPath = useCreatePath()
   if (order === undefined) return error === null ? <PageSkeleton /> : <NoRecord error={error} />
   const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
-  const name = `${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`
+  const name = texts.orders.named(numberOf(order))
   const set = async (status: string) => {
     await call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status }, headers: ifMatch(order) })
       .finally(() => refresh())
@@ -139,7 +161,9 @@ function OrderPage () {
       <Section title={texts.orders.lines} action={<StatusChip status={order.status} />}>
         <Stack direction='row' sx={{ gap: 1, mb: 1 }}>
           <Typography color='textSecondary'>{texts.orders.account}:</Typography>
-          <ReferenceField source='account_id' reference='accounts' link={false} emptyText={texts.orders.deleted} />
+          <ReferenceField source='account_id' reference='accounts' link={false} emptyText={texts.orders.deleted}>
+            <RecordLink />
+          </ReferenceField>
         </Stack>
         <FoldingTable
           name={texts.orders.lines}
@@ -153,7 +177,13 @@ function OrderPage () {
           {order.lines.map((line, index) => (
             <FoldingRow key={index}>
               <>
-                {line.name}
+                {line.product_id === null
+                  ? line.name
+                  : (
+                    <PageLink to={createPath({ resource: 'products', type: 'edit', id: line.product_id })}>
+                      {line.name}
+                    </PageLink>
+                  )}
                 {line.sku !== null && (
                   <Typography component='span' variant='body2' color='textSecondary' sx={{ whiteSpace: 'nowrap' }}>
                     {` ${line.sku}`}

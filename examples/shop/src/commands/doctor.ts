@@ -94,8 +94,8 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
       : [
         warn(
           'search',
-          'q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are ' +
-            `available, run as a user who may create them: ${SEARCH_SQL}`
+          'q reads every product or account of a shop: the indexes need the extensions pg_trgm and btree_gin. If ' +
+            `they are available, run as a user who may create them: ${SEARCH_SQL}`
         )
       ],
     ...!isSearched || await knowsCase(knex)

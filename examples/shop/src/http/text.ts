@@ -25,7 +25,7 @@ const SILENT = '\\u00ad\\u180e\\u200b\\u2060\\ufeff'
 const JOINING = '\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 
 /** Blanks beside each other, of any script. */
-export const BLANKS = new RegExp(`[${BLANK}]+`, 'gu')
+const BLANKS = new RegExp(`[${BLANK}]+`, 'gu')
 const UNSEEN = new RegExp(`[${SILENT}]+`, 'gu')
 const START = new RegExp(`^[${BLANK}${SILENT}${JOINING}]+`, 'u')
 const LAST = new RegExp(`[${BLANK}${SILENT}${JOINING}]$`, 'u')

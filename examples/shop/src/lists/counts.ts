@@ -41,22 +41,25 @@ const STATE = "coalesce(md5(string_agg(id::text, ',' order by id)), '')"
  *
  * @param table - one whose changes leave lines in `shop_usage`. A change of rows that only filters read, such as the
  *   lines of an order, has to touch the record
+ * @param others - tables that filters read, too: a count with a filter is true only while they are as they were
  */
-export function createCounts (knex: Knex, table: string): Counts {
+export function createCounts (knex: Knex, table: string, others: readonly string[] = []): Counts {
+  const kinds = [table, ...others]
+  const length = `coalesce(sum(records) filter (where kind = '${table}'), 0)::bigint`
   const known = new Map<string, Known>()
   const stateOf = namedStatement<{ readonly state: string }>(
     knex,
-    `select ${STATE} as state from shop_usage where shop_id = ? and kind = ?`
+    `select ${STATE} as state from shop_usage where shop_id = ? and kind = any(?)`
   )
 
   return {
     query (shopId, filter, counted, isStated = false) {
-      const lines = knex('shop_usage').where({ shop_id: shopId, kind: table })
+      const lines = knex('shop_usage').where({ shop_id: shopId }).whereIn('kind', kinds).select('id', 'kind', 'records')
+        .as('lines')
       if (filter === undefined) {
         return knex.raw(
-          `select coalesce(sum(records), 0)::bigint as matching_count, ${isStated ? STATE : "''"} as ` +
-            'matching_state, 0 as matching_of from ?',
-          [lines.select(isStated ? ['id', 'records'] : 'records').as('lines')]
+          `select ${length} as matching_count, ${isStated ? STATE : "''"} as matching_state, 0 as matching_of from ?`,
+          [lines]
         )
       }
       const { state = null, count = null } = known.get(keyOf(shopId, filter)) ?? {}
@@ -67,14 +70,12 @@ export function createCounts (knex: Knex, table: string): Counts {
           state,
           count,
           counted,
-          lines.select(knex.raw(`${STATE} as matching_state, coalesce(sum(records), 0)::bigint as matching_of`)).as(
-            'lines'
-          )
+          knex.select(knex.raw(`${STATE} as matching_state, ${length} as matching_of`)).from(lines as never).as('lines')
         ] as Knex.RawBinding[]
       )
     },
 
-    state: async (shopId, on) => (await stateOf([shopId, table], on))[0]!.state,
+    state: async (shopId, on) => (await stateOf([shopId, kinds], on))[0]!.state,
 
     last: (shopId, filter) => known.get(keyOf(shopId, filter)),
 

@@ -1,10 +1,11 @@
+import { wordsOf } from '#shared/list-grammar'
 import { type TInteger, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { ANY_ID, Instant, INSTANT, Nullable, spellingsOf } from '../http/schemas.ts'
 import { columnRange } from '../http/schema-types.ts'
-import { BLANKS, cleanLine } from '../http/text.ts'
+import { cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
 export const MAX_VALUES = 200
@@ -179,38 +180,44 @@ export function having (
  * PostgreSQL ignores the case of letters beyond a to z only if the LC_CTYPE of the database knows them, which C does
  * not; then a collation has to. It decides when it plans the query, so that an index serves where there is one.
  */
-const CONTAINS = `case when lower('É') = 'é' then ?? ilike ? else ?? collate ${UNICODE} ilike ? end`
+const contains = (sql: string): string =>
+  `case when lower('É') = 'é' then ${sql} ilike ? else (${sql}) collate ${UNICODE} ilike ? end`
+
+/** What a search looks into: a column, or SQL over the row under another name. */
+type Searched = string | { readonly name: string, readonly sql: string }
 
 /**
- * Matches records that have every word of a text, in any order, each anywhere in any of the columns, ignoring case. A
- * word is looked for as it is given and clean; a text of more than {@link MAX_WORDS} is looked for as a whole.
+ * Matches records that have every word of a text, in any order, each anywhere in any of the columns, ignoring case.
  */
-export function search (columns: readonly string[]): Filter {
+export function search (columns: readonly Searched[]): Filter {
+  const names = columns.map((column) => typeof column === 'string' ? column : column.name)
+  return searchBy(`Searches ${names.join(', ')}`, (any, word) => orContains(any, columns, word))
+}
+
+/**
+ * Matches records that have every word of a text that can be seen.
+ *
+ * @param orHas - adds the alternatives of which a record has one if it has the word
+ */
+export function searchBy (description: string, orHas: (any: Knex.QueryBuilder, word: string) => void): Filter {
   return {
-    schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
+    schema: Type.String({ minLength: 1, maxLength: 200, description }),
     isGuessed: true,
     apply: (query, text: string) => {
-      for (const word of wordsOf(text)) {
-        const patterns = [...new Set([word, cleanLine(word) || word])].map((wanted) =>
-          `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
-        )
-        query.where((any) => {
-          for (const column of columns) {
-            for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern])
-          }
-        })
-      }
+      for (const word of wordsOf(text, (word) => cleanLine(word) !== '')) query.where((any) => orHas(any, word))
     }
   }
 }
 
-/** Words of a search. Each is compared with each column, so a hundred of them would take a second in a large shop. */
-const MAX_WORDS = 10
-
-/** @returns words that can be seen, each once; a text without any, or with more than {@link MAX_WORDS}, is one */
-function wordsOf (text: string): readonly string[] {
-  const words = new Set(text.split(BLANKS).filter((word) => cleanLine(word) !== ''))
-  return words.size === 0 || words.size > MAX_WORDS ? [text] : [...words]
+/** Adds that a column contains a word, as it is given or clean. */
+export function orContains (any: Knex.QueryBuilder, columns: readonly Searched[], word: string): void {
+  const patterns = [...new Set([word, cleanLine(word) || word])].map((wanted) =>
+    `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
+  )
+  for (const column of columns) {
+    const sql = typeof column === 'string' ? column : column.sql
+    for (const pattern of patterns) any.orWhereRaw(contains(sql), [pattern, pattern])
+  }
 }
 
 /** Compares a column of numbers with a bound. {@link instantBound} is for instants. */

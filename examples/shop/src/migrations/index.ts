@@ -16,6 +16,7 @@ import { deletedShops } from './015-deleted-shops.ts'
 import { importSources } from './016-import-sources.ts'
 import { keyDurations } from './017-key-durations.ts'
 import { listOrders } from './018-list-orders.ts'
+import { accountSearch } from './019-account-search.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -42,5 +43,6 @@ export const migrations: Migrations = {
   '015-deleted-shops': deletedShops,
   '016-import-sources': importSources,
   '017-key-durations': keyDurations,
-  '018-list-orders': listOrders
+  '018-list-orders': listOrders,
+  '019-account-search': accountSearch
 }

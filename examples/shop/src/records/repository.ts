@@ -11,6 +11,7 @@ import { ownFields } from './schemas.ts'
 import { serverFields } from '../http/schemas.ts'
 import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
+import type { RecordTable } from '../migrations/counting.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { pageOf, SNAPSHOT } from '../lists/page.ts'
 import { MAX_PAGE_BYTES, namedPages } from '../lists/page-statement.ts'
@@ -30,6 +31,8 @@ interface Records<Schema extends TObject> extends Pick<ListRules, 'filters' | 'n
   readonly noun: RecordKind
   /** The fields that are no columns: SQL over the row, which is named `item`. */
   readonly computed?: Readonly<Record<string, string>>
+  /** Other tables that filters read. */
+  readonly others?: readonly RecordTable[]
   /** What columns without null are in a record that was deleted before there were these columns. */
   readonly initial?: Readonly<Record<string, unknown>>
   /** Columns that the history has in another form, beside instants: SQL over the row. */
@@ -78,6 +81,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     filters,
     nullable,
     computed = {},
+    others = [],
     initial = {},
     shown: shownOtherwise = {},
     dependents = [],
@@ -95,7 +99,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
-  const counts = createCounts(knex, table)
+  const counts = createCounts(knex, table, others)
   const runWrite = namedStatements<Row>(knex, MAX_WRITES)
   const byId = namedStatement<Row>(
     knex,

@@ -29,7 +29,10 @@ const missingPay: Filter = {
   }
 }
 
+/** What a search for an account looks into. */
+export const ACCOUNT_TEXTS = ['name', 'hash_name', { name: 'details.email', sql: "details->>'email'" }] as const
+
 export const list = listRules(Account, {
   sort: 'name',
-  filters: { q: search(['name', 'hash_name']), missing_pay: missingPay }
+  filters: { q: search(ACCOUNT_TEXTS), missing_pay: missingPay }
 })

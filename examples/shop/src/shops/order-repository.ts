@@ -25,6 +25,7 @@ export function orderRepository (knex: Knex) {
     noun: 'order',
     ...list,
     record: Order,
+    others: ['accounts'],
     computed: {
       lines: `(select json_agg(json_build_object('product_id', product_id, 'name', name, 'sku', sku,
           'unit_amount', unit_amount, 'quantity', quantity) order by position)

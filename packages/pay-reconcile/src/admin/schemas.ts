@@ -100,7 +100,7 @@ export const listParameters = (fields: string) => ({
 
 /** Names and documentation of the parameters; `list-query.ts` reads the values, since they arrive as strings. */
 export const ListQuerystring = Type.Object({
-  ...listParameters('missing_pay, q (part of the name) and any field of an account'),
+  ...listParameters('missing_pay, q (words of the name, or parts of them) and any field of an account'),
   shop_id: Type.Optional(Id),
   missing_pay: Type.Optional(
     Type.Boolean({ description: 'true: only accounts without a pay_customer_id; false: only with one' })

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { wordsOf } from '#shared/list-grammar'
 import type { AccountFilter } from '../types.ts'
 import type { Listed } from './listed.ts'
 
@@ -36,7 +37,12 @@ export function accountList ({ shops, name, customerId, syncedAt }: AccountColum
     },
     q: {
       rule: { kind: 'string' },
-      where: (query, part) => query.whereRaw(`${name} ilike ? escape '!'`, [`%${part.replace(/[!%_]/g, '!$&')}%`])
+      // Every word is somewhere in the name.
+      where: (query, text) => {
+        for (const word of wordsOf(text)) {
+          query.whereRaw(`${name} ilike ? escape '!'`, [`%${word.replace(/[!%_]/g, '!$&')}%`])
+        }
+      }
     }
   }
 }
