@@ -32,7 +32,7 @@ function write (page, text) {
 for (const [file, page] of pages) write(page, read(file))
 for (const [page, html] of sources()) write(`public/${page}`, html)
 cpSync(`${folder}node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js`, `${folder}pages/public/mermaid.js`)
-for (const picture of pictures) cpSync(ROOT + picture, `${folder}pages/public/${picture.slice('docs/'.length)}`)
+for (const [file, picture] of pictures) cpSync(ROOT + file, `${folder}pages/public/${picture}`)
 
 const names = [...pages.keys()].flatMap((file) => /^packages\/([\w-]+)\/README\.md$/.exec(file)?.[1] ?? [])
 const { writeApi } = await import('./api.js')
