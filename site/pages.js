@@ -14,7 +14,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 export const pages = new Map(files.flatMap((file) => {
   const [, name] = /^(?:packages|examples)\/([\w-]+)\/README\.md$/.exec(file) ?? []
   if (name !== undefined) return [[file, `${name}/index.md`]]
-  if (file === 'README.md') return [[file, 'index.md']]
+  if (file === 'README.md') return [[file, 'overview.md']]
   if (file === 'docs/README.md') return [[file, 'docs.md']]
   if (file === 'CONTRIBUTING.md' || file === 'SECURITY.md') return [[file, file.toLowerCase()]]
   const [, owner, page] = /^packages\/([\w-]+)\/docs\/(.*\.md)$/.exec(file) ?? []
