@@ -33,6 +33,8 @@ export async function look (url: string, pages: readonly string[]): Promise<void
   }
   for (const [words, first] of SEARCHES) {
     await page.goto(url)
+    // The site remembers the last search, and would show its results first.
+    await page.evaluate('sessionStorage.clear()')
     await page.locator('.DocSearch-Button').click()
     await page.locator('.search-input').fill(words)
     const result = page.locator('.results a').first()
