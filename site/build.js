@@ -10,6 +10,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import Fastify from 'fastify'
+import { home } from './home.js'
 import { pages, pictures, read, ROOT, sidebar, sources } from './pages.js'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -30,9 +31,10 @@ function write (page, text) {
   writeFileSync(`${folder}pages/${page}`, text)
 }
 for (const [file, page] of pages) write(page, read(file))
+write('index.md', home())
 for (const [page, html] of sources()) write(`public/${page}`, html)
 cpSync(`${folder}node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js`, `${folder}pages/public/mermaid.js`)
-for (const picture of pictures) cpSync(ROOT + picture, `${folder}pages/public/${picture.slice('docs/'.length)}`)
+for (const [file, picture] of pictures) cpSync(ROOT + file, `${folder}pages/public/${picture}`)
 
 const names = [...pages.keys()].flatMap((file) => /^packages\/([\w-]+)\/README\.md$/.exec(file)?.[1] ?? [])
 const { writeApi } = await import('./api.js')
@@ -52,7 +54,7 @@ if (process.argv.includes('--check')) {
   const { look } = await import('./look.ts')
   await look(
     url,
-    [...pages.values()].map((page) => page.replace(/(?:index)?\.md$/, (end) => end === '.md' ? '.html' : ''))
+    ['', ...[...pages.values()].map((page) => page.replace(/(?:index)?\.md$/, (end) => end === '.md' ? '.html' : ''))]
   )
   process.exit()
 }

@@ -14,7 +14,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 export const pages = new Map(files.flatMap((file) => {
   const [, name] = /^(?:packages|examples)\/([\w-]+)\/README\.md$/.exec(file) ?? []
   if (name !== undefined) return [[file, `${name}/index.md`]]
-  if (file === 'README.md') return [[file, 'index.md']]
+  if (file === 'README.md') return [[file, 'overview.md']]
   if (file === 'docs/README.md') return [[file, 'docs.md']]
   if (file === 'CONTRIBUTING.md' || file === 'SECURITY.md') return [[file, file.toLowerCase()]]
   const [, owner, page] = /^packages\/([\w-]+)\/docs\/(.*\.md)$/.exec(file) ?? []
@@ -23,7 +23,11 @@ export const pages = new Map(files.flatMap((file) => {
 }))
 const fileOf = new Map([...pages].map(([file, page]) => [page, file]))
 
-export const pictures = files.filter((file) => /^docs\/.*\.png$/.test(file))
+/** The path of each picture in the site, by its file in the repository. */
+export const pictures = new Map(files.flatMap((file) => {
+  const [, owner = '', picture] = /^(?:packages\/([\w-]+\/))?docs\/(.*\.png)$/.exec(file) ?? []
+  return picture === undefined ? [] : [[file, owner + picture]]
+}))
 
 /** Where the site shows a file of the repository that is no page, or lists a folder. */
 const sourcePage = (path) => `source/${path.replaceAll(/(^|\/)\./g, '$1_')}.html`
@@ -34,7 +38,7 @@ export function sources () {
   for (const file of pages.keys()) {
     for (const [, link] of read(file).replaceAll(/^```[^]*?^```/gm, '').matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
       const target = targetOf(file, link)
-      if (target !== undefined && pageOf(target) === undefined && !pictures.includes(target)) {
+      if (target !== undefined && pageOf(target) === undefined && !pictures.has(target)) {
         found.set(sourcePage(target), sourceHtml(target))
       }
     }
@@ -70,16 +74,34 @@ export function siteLinks (md) {
   md.core.ruler.push('site-links', ({ tokens, env: { relativePath } }) => {
     const file = fileOf.get(relativePath)
     if (file === undefined) return
+    for (const token of tokens) if (token.children !== null) token.children = withNamedPages(token.children)
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const name = { link_open: 'href', image: 'src' }[token.type]
       if (name === undefined) continue
       const [path, anchor] = token.attrGet(name).split('#')
+      if (path.startsWith('/')) continue
       const target = path === '' ? undefined : targetOf(file, decodeURI(path))
       if (target === undefined) continue
-      const page = token.type === 'image' ? target.slice('docs/'.length) : pageOf(target) ?? sourcePage(target)
+      const page = pictures.get(target) ?? pageOf(target) ?? sourcePage(target)
       if (page.endsWith('.html')) token.attrSet('target', '_self')
       token.attrSet(name, `/${page}${anchor === undefined ? '' : `#${anchor}`}`)
     }
+  })
+}
+
+/**
+ * Pages of a package name those outside it as `docs/lists.md` or `dual-auth/docs/policies.md`: who installs the package
+ * does not have these files. On the site such names are links.
+ */
+function withNamedPages (tokens) {
+  let isLink = false
+  return tokens.flatMap((token) => {
+    if (token.type.startsWith('link_')) isLink = token.type === 'link_open'
+    const page = token.type === 'code_inline' && (pages.get(token.content) ?? pages.get(`packages/${token.content}`))
+    if (!page || isLink) return [token]
+    const [open, close] = [new token.constructor('link_open', 'a', 1), new token.constructor('link_close', 'a', -1)]
+    open.attrSet('href', `/${page}`)
+    return [open, token, close]
   })
 }
 

@@ -198,6 +198,7 @@ const checks: Readonly<
     t.pass(`line ${line} was compared`)
   },
   ts: isFile,
+  prisma: isFile,
   markdown: isFile,
   conversation (t, { text, line }) {
     // `npm run lab clients` compares that page with what the client shows its model.
@@ -348,8 +349,8 @@ t.test('every package says how to install it without the registry', (t) => {
   t.end()
 })
 
-t.test('the client of browser-login.md is the one that the server tells MCP clients about', async (t) => {
-  const [{ text } = { text: '' }] = fencesOf(read('docs/browser-login.md'))
+t.test('the client of the page on Cognito is the one that the server tells MCP clients about', async (t) => {
+  const [{ text } = { text: '' }] = fencesOf(read('packages/oauth-discovery-shim/docs/cognito.md'))
   const client = JSON.parse(/<<JSON\n([^]*?)\nJSON/.exec(text)?.[1] ?? '')
   const { redirectUris, scopes } = settingsFromOptions({
     publicBaseUrl: baseUrl,

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { bundledLanguages } from 'shiki/langs'
 import { defineConfig } from 'vitepress'
 import { siteLinks } from '../pages.js'
+import { search } from '../search.js'
+import { namedCells } from '../tables.js'
 
 /** As GitHub makes the anchors of headings. */
 const slugify = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-')
@@ -11,6 +13,7 @@ const LANGUAGES = { env: 'dotenv' }
 
 export default defineConfig({
   title: 'Routes for agents',
+  description: 'Routes of a Fastify API become tools of AI agents, over the Model Context Protocol.',
   lang: 'en',
   base: process.env.DOCS_BASE ?? '/',
   srcDir: 'pages',
@@ -22,6 +25,7 @@ export default defineConfig({
     languageAlias: LANGUAGES,
     config (md) {
       siteLinks(md)
+      namedCells(md)
       const { fence } = md.renderer.rules
       md.renderer.rules.fence = (tokens, index, ...rest) => {
         const { info, content } = tokens[index]
@@ -39,10 +43,15 @@ export default defineConfig({
   },
   // links.js looks at all of them, and at anchors.
   ignoreDeadLinks: true,
-  vite: { build: { chunkSizeWarningLimit: 1000, reportCompressedSize: false } },
+  vite: { build: { chunkSizeWarningLimit: 1500, reportCompressedSize: false } },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: search },
     outline: [2, 3],
+    nav: [
+      { text: 'Tour', link: '/tour' },
+      { text: 'Documentation', link: '/docs' },
+      { text: 'Troubleshooting', link: '/troubleshooting' }
+    ],
     sidebar: JSON.parse(readFileSync(new URL('../pages/sidebar.json', import.meta.url), 'utf8'))
   }
 })

@@ -8,6 +8,10 @@ import { viewHost } from './view-host.ts'
 
 /** What the documentation shows, and what stands on each picture. `npm run lab pictures` takes all of them again. */
 const FOLDER = new URL('../../../docs/console/', import.meta.url)
+/** A package has the pictures of its own pages, so that they are there where only the package is installed. */
+const OF_PACKAGES: Readonly<Record<string, URL>> = {
+  'view-products': new URL('../../../packages/mcp-from-routes/docs/', import.meta.url)
+}
 const MANIFEST = new URL('pictures.json', FOLDER)
 const isTaking = process.env['PICTURES'] !== undefined
 const WIDTH = 1280
@@ -73,7 +77,7 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     const text = (await frame.evaluate<string[]>(TEXT)).map((line) =>
       withoutTimes(hidden.reduce((line, secret) => line.replaceAll(secret, '(key)'), line))
     )
-    const file = new URL(`${name}.png`, FOLDER)
+    const file = new URL(`${name}.png`, OF_PACKAGES[name] ?? FOLDER)
     if (isTaking) writeFileSync(file, await page.screenshot({ animations: 'disabled' }))
     taken[name] = { width: WIDTH, height, text }
     // A PNG file begins with its size.

@@ -1,7 +1,10 @@
 import { createError } from '@fastify/error'
+import { startupErrorsOf } from '#shared/startup-error'
+
+const createStartupError = startupErrorsOf('dual-auth')
 
 /** 500 at startup: an option is missing, wrong or unknown. The message names it. */
-export const DUAL_AUTH_INVALID_OPTION = createError('DUAL_AUTH_INVALID_OPTION', 'dual-auth: %s', 500)
+export const DUAL_AUTH_INVALID_OPTION = createStartupError('DUAL_AUTH_INVALID_OPTION', 'dual-auth: %s')
 
 /** 401: the route needs a credential and the request has none. */
 export const DUAL_AUTH_CREDENTIAL_MISSING = createError('DUAL_AUTH_CREDENTIAL_MISSING', 'Credentials are required', 401)

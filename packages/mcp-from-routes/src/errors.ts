@@ -1,4 +1,6 @@
-import { createError } from '@fastify/error'
+import { startupErrorsOf } from '#shared/startup-error'
+
+const createError = startupErrorsOf('mcp-from-routes')
 
 /*
  * Every one of these is thrown at startup, never by a request.

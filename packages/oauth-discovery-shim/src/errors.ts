@@ -1,17 +1,18 @@
 import { createError } from '@fastify/error'
+import { startupErrorsOf } from '#shared/startup-error'
+
+const createStartupError = startupErrorsOf('oauth-discovery-shim')
 
 /** At startup: an option is missing, wrong or unknown. The message names it. */
-export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createError(
+export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createStartupError(
   'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-  'oauth-discovery-shim: %s',
-  500
+  'oauth-discovery-shim: %s'
 )
 
 /** At startup: registered under a prefix, where no client looks for a well-known document (RFC 8615). */
-export const OAUTH_DISCOVERY_SHIM_PREFIXED = createError(
+export const OAUTH_DISCOVERY_SHIM_PREFIXED = createStartupError(
   'OAUTH_DISCOVERY_SHIM_PREFIXED',
-  'oauth-discovery-shim: register it at the root, not under the prefix %s',
-  500
+  'oauth-discovery-shim: register it at the root, not under the prefix %s'
 )
 
 /** In the log: the identity provider's document was rejected. The message says why. */

@@ -1,10 +1,12 @@
 import { createError, type FastifyError } from '@fastify/error'
+import { startupErrorsOf } from '#shared/startup-error'
+
+const createStartupError = startupErrorsOf('pay-reconcile')
 
 /** At startup: an option, a table or a column is missing or cannot be used. */
-export const PAY_RECONCILE_INVALID_OPTION = createError<[string]>(
+export const PAY_RECONCILE_INVALID_OPTION = createStartupError<[string]>(
   'PAY_RECONCILE_INVALID_OPTION',
-  'pay-reconcile: %s',
-  500
+  'pay-reconcile: %s'
 )
 
 /** An input is invalid. */
