@@ -9,6 +9,7 @@ export const translation: Translation = {
   phrases: PHRASES,
   components: {
     ...deDE.components as Translation['components'],
+    MuiPagination: { defaultProps: { ...deDE.components?.MuiPagination?.defaultProps, 'aria-label': 'Seiten' } },
     MuiChartsLocalizationProvider: {
       defaultProps: { localeText: { loading: 'Lädt…', noData: 'Keine Daten', a11yNoValue: 'kein Wert' } }
     }

@@ -616,7 +616,7 @@ export const german: Texts = {
     pending: 'offen',
     inAll: (count) => `${count} insgesamt`,
     keys: 'Aktive API-Schlüssel',
-    expiring: (count) => `${count} ${count === 1 ? 'läuft' : 'laufen'} in 14 Tagen ab`,
+    expiring: (count) => `${count} ${count === 1 ? 'läuft' : 'laufen'} innerhalb von 14 Tagen ab`,
     accounts: 'Konten',
     unlinked: 'ohne Zahlungskunden',
     changes: 'Änderungen pro Tag',
