@@ -1,14 +1,16 @@
 import type { I18nProvider } from 'react-admin'
 import english from 'ra-language-english'
+import { language } from './language.ts'
 import { texts } from './texts.ts'
+import { translation } from './translation.ts'
 
-const PHRASES: object = { ra: english.ra, resources: texts.names }
+const PHRASES: object = { ra: translation?.phrases ?? english.ra, resources: texts.names }
 
 type Options = { readonly _?: string, readonly smart_count?: number } & Readonly<Record<string, unknown>>
 
 /**
- * react-admin's own texts, and the names of our resources and their fields. Of one language, which takes none of what
- * node-polyglot brings along.
+ * react-admin's own texts, and the names of our resources and their fields. In the language of the page, which takes
+ * none of what node-polyglot brings along.
  */
 export const i18nProvider: I18nProvider = {
   /**
@@ -29,5 +31,5 @@ export const i18nProvider: I18nProvider = {
     )
   },
   changeLocale: async () => {},
-  getLocale: () => 'en'
+  getLocale: () => language
 }

@@ -1,13 +1,22 @@
+import { language, preferredLanguage } from './language.ts'
 import { loaded } from './loaded.ts'
 import { openSession } from './session/session.ts'
 import { BASE, settings } from './settings.ts'
+import { speakIn } from './translation.ts'
 import { refuseHtml } from './trusted-types.ts'
 
 refuseHtml(window as never)
 
 // Loaded at once, since it is needed whoever signs in.
-const application = loaded(async () => await import('./app.tsx'))
+const application = load()
 const session = openSession(settings)
+
+/** Its modules may read texts as soon as they are there, so the language comes before them. */
+async function load (): Promise<typeof import('./app.tsx')> {
+  await speakIn(preferredLanguage())
+  document.documentElement.lang = language
+  return await loaded(async () => await import('./app.tsx'))
+}
 
 /** Signs in first: nothing here can be seen without it. */
 async function start (): Promise<void> {

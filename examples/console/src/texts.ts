@@ -1,13 +1,11 @@
+import type { ReactNode } from 'react'
 import { isolated } from './isolated.ts'
 
 /** `1 product`, `2 products`. */
 const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
-/**
- * Every text of the console. A translation is a second object of this shape; react-admin's own texts come from its
- * language packages. Functions take what a sentence holds.
- */
-export const texts = {
+/** Every text of the console, in English. Functions take what a sentence holds. */
+export const english = {
   product: 'Shop console',
   errors: {
     connection: 'The server cannot be reached. Nothing that you typed is lost: try again when you are back online.',
@@ -20,6 +18,10 @@ export const texts = {
       done: 'It was done: do not repeat it, but load the page again to see it.'
     } as Readonly<Record<string, string>>,
     unreadable: 'The server sent something unexpected, with status',
+    status: (status: number) => `Status ${status}`,
+    withRequest: (message: string, id: string) => `${message} (request ${id})`,
+    /** What the server says of a field. @param rest - in English, such as `must not be empty` */
+    ofField: (field: string, rest: string) => `${field} ${rest}`,
     title: 'This did not work',
     number: (field: string) => `${field} must be a number such as 12.50`,
     changed:
@@ -436,6 +438,13 @@ export const texts = {
       'api_key.unused': 'has not been used for a while'
     } as Readonly<Record<string, string>>,
     actions: { create: 'created', update: 'changed', delete: 'deleted', event: '' } as Readonly<Record<string, string>>,
+    /** Who did what to which record, and to which of its fields. */
+    line: (actor: ReactNode, action: string, record: ReactNode): readonly ReactNode[] => [
+      actor,
+      ` ${action} `,
+      record
+    ],
+    lineFields: (fields: string) => `: ${fields}`,
     action: 'Action',
     kind: 'Record',
     who: 'Who',
@@ -457,6 +466,8 @@ export const texts = {
       shop: 'shop',
       user: 'person'
     } as Readonly<Record<string, string>>,
+    /** Fields of records that stand in no form. Others are called as the server calls them. */
+    otherFields: {} as Readonly<Record<string, string>>,
     /** What a shop has one of. */
     single: { shop_config: 'the settings' } as Readonly<Record<string, string>>,
     actors: {
@@ -519,6 +530,10 @@ export const texts = {
       title: 'By piece of work',
       bulk: { import_products: 'imported a file', revert_changes: 'took back' } as Readonly<Record<string, string>>,
       why: 'What a person or an agent changed without a pause of ten minutes is one entry.',
+      /** @param records - such as `50 products` */
+      part: (action: string, records: string) => `${action} ${records}`,
+      /** Who did what. */
+      line: (actor: ReactNode, what: string): readonly ReactNode[] => [actor, ` ${what}`],
       each: 'Each change',
       open: 'See each',
       openOf: (actor: string, what: string) => `See each: ${isolated(actor)} ${what}`,
@@ -1061,6 +1076,23 @@ export const texts = {
     }
   }
 } as const
+
+/** The same object in words of any language. */
+type Translated<Text> = Text extends string ? string
+  : Text extends (...values: infer Values) => infer Said ? (...values: Values) => Translated<Said>
+  : readonly ReactNode[] extends Text ? Text
+  : { readonly [Key in keyof Text]: Translated<Text[Key]> }
+
+/** What a language says: a key that it lacks does not compile. */
+export type Texts = Translated<typeof english>
+
+/** Every text of the console, in the language of the person: set by {@link speak} before the application is loaded. */
+export let texts: Texts = english
+
+/** From now on, `texts` is this. */
+export function speak (translation: Texts): void {
+  texts = translation
+}
 
 /** The name of a status; as it is, if there is none. */
 export function statusText (status: string): string {

@@ -1,12 +1,26 @@
 import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from 'react-admin'
 import { EDGE } from './layout/edge.ts'
 import { texts } from './texts.ts'
+import { translation } from './translation.ts'
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
 
 function labelOf (ownerState: object): object {
   const { 'aria-label': label } = ownerState as { 'aria-label'?: string }
   return label === undefined ? {} : { 'aria-label': label }
+}
+
+type Components = NonNullable<RaThemeOptions['components']>
+
+/** The components that say something by themselves, in the language of the page. */
+function spoken (components: Components = {}): Components {
+  const known = components as Readonly<Record<string, { readonly defaultProps?: object } | undefined>>
+  return Object.fromEntries(
+    Object.entries(translation?.components ?? {}).map(([name, { defaultProps }]) => [name, {
+      ...known[name],
+      defaultProps: { ...known[name]?.defaultProps, ...defaultProps }
+    }])
+  )
 }
 
 /** What both themes share. Fonts come from the system: the console loads nothing from elsewhere. */
@@ -59,6 +73,7 @@ function themed (
     motion: { reducedMotion: 'system' },
     components: {
       ...base.components,
+      ...spoken(base.components),
       // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
       // Bars lie over the edges of the page, and would hide what gets the focus there (WCAG 2.4.11).
       MuiCssBaseline: {

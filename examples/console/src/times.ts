@@ -1,3 +1,5 @@
+import { type Language, language } from './language.ts'
+
 /** How a shop writes times: its locale and zone. */
 export interface Manner {
   readonly locale: string
@@ -29,15 +31,26 @@ export function dateText (at: string | number, { locale, timeZone }: Manner): st
   return format(locale, timeZone, { dateStyle: 'medium' }).format(new Date(at))
 }
 
-/** The pages are in English: months and units too, in the manner of the shop's region. `de-CH` is `en-CH`. */
-export function englishOf (locale: string): string {
+/**
+ * The language of the page in the manner of the shop's region, for months and units: on English pages, `de-CH` is
+ * `en-CH`.
+ */
+export function inLanguage (locale: string, spoken: Language = language): string {
   const { region } = new Intl.Locale(tolerant((name) => new Intl.Locale(name).maximize().toString(), locale))
-  return region === undefined ? 'en' : `en-${region}`
+  return region === undefined ? spoken : `${spoken}-${region}`
 }
 
-/** A count among English words, grouped as in the shop's region, with the digits of the rest of the sentence. */
+/**
+ * How money and numbers are written and read. English is the language of people from everywhere: to them, these are as
+ * the shop's locale has them. On pages in another language, they are as in that language: 1.999 is one number there.
+ */
+export function numberLocale (locale: string, spoken: Language = language): string {
+  return spoken === 'en' ? locale : inLanguage(locale, spoken)
+}
+
+/** A count among words, grouped as in the shop's region, with the digits of the rest of the sentence. */
 export function countText (count: number, locale: string, options: Intl.NumberFormatOptions = {}): string {
-  return count.toLocaleString(englishOf(locale), options)
+  return count.toLocaleString(inLanguage(locale), options)
 }
 
 const UNITS = [
@@ -53,11 +66,15 @@ const UNITS = [
 export function agoText (at: string | number, { locale }: Pick<Manner, 'locale'>, now = Date.now()): string {
   const seconds = Math.round((new Date(at).getTime() - now) / 1000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1] as const
-  return new Intl.RelativeTimeFormat(englishOf(locale), { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+  return new Intl.RelativeTimeFormat(inLanguage(locale), { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
 }
 
 function format (locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return tolerant((zone) => new Intl.DateTimeFormat(englishOf(locale), { ...options, timeZone: zone }), timeZone, 'UTC')
+  return tolerant(
+    (zone) => new Intl.DateTimeFormat(inLanguage(locale), { ...options, timeZone: zone }),
+    timeZone,
+    'UTC'
+  )
 }
 
 /** The server accepts locales and zones that this browser may not know. */

@@ -3,6 +3,7 @@ import { createContext, useContext } from 'react'
 import { type Call, readAll } from './api/http.ts'
 import { ApiError } from './api/problem.ts'
 import type { Session } from './session/session.ts'
+import { numberLocale } from './times.ts'
 
 export type Shop = Omit<typeof ShopSchema['static'], 'created_at' | 'updated_at'>
 
@@ -46,6 +47,7 @@ export async function readViewer (session: Session, call: Call): Promise<Viewer>
 
 /** A shop as its pages need it. */
 export interface OpenShop extends Shop {
+  /** How money, numbers and times are written on this page. */
   readonly locale: string
   readonly timeZone: string
   /** Whether the viewer may manage keys, members and the payment key, and sees the history of those. */
@@ -74,7 +76,7 @@ export async function openShop ({ call, id, isAdmin, shops }: Viewer, slug: stri
     return {
       ...shop,
       currency: config.currency,
-      locale: config.locale,
+      locale: numberLocale(config.locale),
       timeZone: config.time_zone,
       isOwner: isAdmin || member?.role === 'owner'
     }

@@ -37,9 +37,19 @@ export interface Person {
 /** What went wrong in a page, besides what a test expects: scripts that failed, and what the policy blocked. */
 export const faultsOf = new WeakMap<Page, string[]>()
 
-/** Opens the console, which leads to the page of the identity provider. */
-export async function openPage (browser: Browser, baseUrl: string, path = '/console'): Promise<Page> {
+/**
+ * Opens the console, which leads to the page of the identity provider.
+ *
+ * @param locale - the language that the browser prefers
+ */
+export async function openPage (
+  browser: Browser,
+  baseUrl: string,
+  path = '/console',
+  locale = 'en-US'
+): Promise<Page> {
   const context = await browser.newContext({
+    locale,
     viewport: { width: 1280, height: 860 },
     colorScheme: 'light',
     reducedMotion: 'reduce'
@@ -66,9 +76,10 @@ export async function signIn (
   browser: Browser,
   baseUrl: string,
   { username, password }: Person,
-  path = '/console'
+  path = '/console',
+  locale = 'en-US'
 ): Promise<Page> {
-  const page = await openPage(browser, baseUrl, path)
+  const page = await openPage(browser, baseUrl, path, locale)
   await page.fill('#username', username)
   await page.fill('#password', password)
   await page.click('button[type=submit]')

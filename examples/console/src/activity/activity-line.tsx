@@ -1,5 +1,5 @@
 import { Avatar, Box, Typography } from '@mui/material'
-import type { ReactNode } from 'react'
+import { Children, type ReactNode } from 'react'
 import { useBasename } from 'react-admin'
 import { PageLink } from '../layout/page-link.tsx'
 import { texts } from '../texts.ts'
@@ -91,15 +91,17 @@ export function ActivityLine (
               <b>{name}</b> {event}
             </>
           )
-          : (
-            <>
-              {actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>}{' '}
-              {texts.activity.actions[action] || operation}{' '}
-              {page === undefined ? <b>{name}</b> : <PageLink to={`${basename}/${page}/${recordId}`}>{name}</PageLink>}
-            </>
+          : Children.toArray(
+            texts.activity.line(
+              actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>,
+              texts.activity.actions[action] || operation,
+              page === undefined ? <b>{name}</b> : <PageLink to={`${basename}/${page}/${recordId}`}>{name}</PageLink>
+            )
           )}
         {fields !== '' && (
-          <Typography component='span' variant='body2' color='textSecondary'>{`: ${fields}`}</Typography>
+          <Typography component='span' variant='body2' color='textSecondary'>
+            {texts.activity.lineFields(fields)}
+          </Typography>
         )}
       </Typography>
     </ActorLine>

@@ -2,7 +2,7 @@ import { visible } from '../../../../shared/visible.ts'
 import type { HistoryEntry } from '../../../shop/src/history/schemas.ts'
 import { groupBy } from '../group-by.ts'
 import { numberText } from '../money.ts'
-import { statusText, texts } from '../texts.ts'
+import { statusText, type Texts, texts } from '../texts.ts'
 import { countText, exactTimeText, type Manner } from '../times.ts'
 
 /** An entry of the history, as the server lists it. */
@@ -64,7 +64,7 @@ export function changedFields (
   )
 }
 
-const LISTS: Readonly<Record<string, keyof typeof texts.names>> = {
+const LISTS: Readonly<Record<string, keyof Texts['names']>> = {
   product: 'products',
   category: 'categories',
   tag: 'tags',
@@ -80,7 +80,7 @@ const LISTS: Readonly<Record<string, keyof typeof texts.names>> = {
 export function fieldName (field: string, kind: string): string {
   const list = LISTS[kind]
   const names: Readonly<Record<string, string>> = list === undefined ? {} : texts.names[list].fields
-  return names[field] ?? field.replaceAll('_', ' ')
+  return names[field] ?? texts.activity.otherFields[field] ?? field.replaceAll('_', ' ')
 }
 
 /** How the values of a record are written. */

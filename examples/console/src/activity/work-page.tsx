@@ -1,7 +1,7 @@
 import { Box, Button, Card, Chip, Typography } from '@mui/material'
 import UndoIcon from '@mui/icons-material/Undo'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Children, useState } from 'react'
 import { useBasename } from 'react-admin'
 import { Link, useSearchParams } from 'react-router-dom'
 import type { ApiKey } from '../agents/key.ts'
@@ -196,7 +196,12 @@ function Piece ({ piece, who: { operation } }: { readonly piece: Work, readonly 
       )}
     >
       <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>
-        {actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>} {what}
+        {Children.toArray(
+          texts.activity.work.line(
+            actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>,
+            what
+          )
+        )}
       </Typography>
     </ActorLine>
   )

@@ -8,10 +8,10 @@ export type Work = typeof WorkSchema['static']
 
 /** `changed 50 products, created 1 tag, prices +5 %`, after `imported a file: ` if it did that. */
 export function workText ({ records, prices, operation }: Work, locale: string): string {
-  const { actions, work: { prices: priced, bulk } } = texts.activity
+  const { actions, work: { part, prices: priced, bulk } } = texts.activity
   const parts = [
     ...records.map(({ action, record_kind: kind, records: count }) =>
-      `${actions[action] ?? action} ${recordsText(kind, count, locale)}`
+      part(actions[action] ?? action, recordsText(kind, count, locale))
     ),
     ...prices === null
       ? []

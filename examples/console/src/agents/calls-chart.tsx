@@ -1,13 +1,13 @@
 import { useTheme } from '@mui/material'
 import { BarChart } from '@mui/x-charts/BarChart'
 import { texts } from '../texts.ts'
-import { englishOf } from '../times.ts'
+import { inLanguage } from '../times.ts'
 import type { DayOfCalls } from './key-use.ts'
 
 /** The calls of each day: those that succeeded, and errors. */
 export function CallsChart ({ days, locale }: { readonly days: readonly DayOfCalls[], readonly locale: string }) {
   const { palette } = useTheme()
-  const short = new Intl.DateTimeFormat(englishOf(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const short = new Intl.DateTimeFormat(inLanguage(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   return (
     <BarChart
       height={220}

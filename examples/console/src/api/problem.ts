@@ -55,7 +55,7 @@ function sentenceAt (field: string, message: string): string {
   const rest = message.slice(field.length + 1)
   return rest.startsWith('must be a number') || (name.endsWith('amount') && rest.startsWith('must be a whole number'))
     ? texts.errors.number(words)
-    : `${words} ${rest}`
+    : texts.errors.ofField(words, rest)
 }
 
 /** A tree of messages, as the fields of a form are. */
@@ -77,11 +77,11 @@ const GONE = /^No ([a-z ]+) [0-9a-f]{8}-[0-9a-f-]{27}$/
 /** The message, and the id under which the log has the request. */
 function messageOf (
   status: number,
-  { message = `Status ${status}` }: Partial<Problem>,
+  { message = texts.errors.status(status) }: Partial<Problem>,
   requestId: string | undefined
 ): string {
   if (status === 412) return texts.errors.changed
   const [, kind] = status === 404 ? GONE.exec(message) ?? [] : []
-  if (kind !== undefined) return texts.errors.gone(kind)
-  return requestId === undefined ? message : `${message.replace(/\.$/, '')} (request ${requestId})`
+  if (kind !== undefined) return texts.errors.gone(texts.activity.kinds[kind.replaceAll(' ', '_')] ?? kind)
+  return requestId === undefined ? message : texts.errors.withRequest(message.replace(/\.$/, ''), requestId)
 }

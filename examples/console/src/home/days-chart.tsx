@@ -2,14 +2,14 @@ import { useTheme } from '@mui/material'
 import { BarChart } from '@mui/x-charts/BarChart'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
-import { englishOf } from '../times.ts'
+import { inLanguage } from '../times.ts'
 import type { Day } from './summary.ts'
 
 /** Changes of each day, by agents, people and others. */
 export function DaysChart ({ days: rows }: { readonly days: readonly Day[] }) {
   const { locale } = useShop()
   const { palette } = useTheme()
-  const short = new Intl.DateTimeFormat(englishOf(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const short = new Intl.DateTimeFormat(inLanguage(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const colors = { agents: palette.primary.main, people: palette.success.main, others: palette.text.disabled }
   return (
     <BarChart

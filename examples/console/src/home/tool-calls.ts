@@ -1,5 +1,5 @@
 import type { ShopToolCallsReport } from '../../../shop/src/tool-calls/schemas.ts'
-import { englishOf } from '../times.ts'
+import { inLanguage } from '../times.ts'
 
 type OfShop = typeof ShopToolCallsReport['static']
 
@@ -15,5 +15,5 @@ export type ToolUse = OfShop['tools'][number]
 export function durationText (ms: number | null, locale: string): string {
   if (ms === null) return '–'
   const [value, unit] = ms < 1000 ? [ms, 'millisecond'] as const : [ms / 1000, 'second'] as const
-  return new Intl.NumberFormat(englishOf(locale), { style: 'unit', unit, maximumSignificantDigits: 2 }).format(value)
+  return new Intl.NumberFormat(inLanguage(locale), { style: 'unit', unit, maximumSignificantDigits: 2 }).format(value)
 }

@@ -1,3 +1,4 @@
+import { language } from '../language.ts'
 import type { Choice } from './filter-chips.tsx'
 
 /** Languages in which prices, numbers and dates are written differently. */
@@ -14,15 +15,15 @@ const once = <Value>(make: () => Value) => {
   return () => (made ??= make())
 }
 
-/** The currencies that the browser knows, by their codes and English names. */
+/** The currencies that the browser knows, by their codes and names. */
 export const currencies = once(() => {
-  const names = new Intl.DisplayNames('en', { type: 'currency' })
+  const names = new Intl.DisplayNames(language, { type: 'currency' })
   return named(Intl.supportedValuesOf('currency'), (code) => names.of(code))
 })
 
 /** Locales of many countries; others can be typed. */
 export const locales = once(() => {
-  const names = new Intl.DisplayNames('en', { type: 'language' })
+  const names = new Intl.DisplayNames(language, { type: 'language' })
   return named(LOCALES.split(' '), (code) => names.of(code))
 })
 

@@ -1,5 +1,6 @@
 import AppsIcon from '@mui/icons-material/AppsOutlined'
 import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
+import LanguageIcon from '@mui/icons-material/Translate'
 import SignOutIcon from '@mui/icons-material/LogoutOutlined'
 import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
@@ -18,6 +19,7 @@ import {
 } from 'react-admin'
 import { Suspense } from 'react'
 import { Link } from 'react-router-dom'
+import { changeLanguage, language, type Language, LANGUAGES } from '../language.ts'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
@@ -109,8 +111,30 @@ function Person () {
         </ListItemIcon>
         <ListItemText primary={texts.layout.documentation} />
       </MenuItem>
+      {LANGUAGE_CODES.filter((code) => code !== language).map((code) => <InLanguage key={code} code={code} />)}
       <SignOut />
     </UserMenu>
+  )
+}
+
+const LANGUAGE_CODES = Object.keys(LANGUAGES) as Language[]
+
+/** Loads the page in another language, which is called as its own speakers call it. */
+function InLanguage ({ code }: { readonly code: Language }) {
+  const unsaved = useUnsaved()
+  const menu = useUserMenu()
+  return (
+    <MenuItem
+      onClick={() => {
+        menu?.onClose()
+        if (unsaved.mayLeave()) changeLanguage(code)
+      }}
+    >
+      <ListItemIcon>
+        <LanguageIcon fontSize='small' />
+      </ListItemIcon>
+      <ListItemText primary={LANGUAGES[code]} lang={code} />
+    </MenuItem>
   )
 }
 

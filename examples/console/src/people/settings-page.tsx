@@ -14,7 +14,7 @@ import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { isCurrency, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
-import { timeText } from '../times.ts'
+import { numberLocale, timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { UsageSection } from '../usage/usage-section.tsx'
 import { PayKey } from './pay-key.tsx'
@@ -157,8 +157,8 @@ function General ({ config }: { readonly config: Config }) {
   )
 }
 
-/** How the shop writes money and times. */
+/** How this page writes money and times with that locale. */
 function exampleOf ({ currency, locale, time_zone: timeZone }: Config): string {
-  return `${isCurrency(currency) ? moneyText(123_450, currency, locale) : ''} · ` +
+  return `${isCurrency(currency) ? moneyText(123_450, currency, numberLocale(locale)) : ''} · ` +
     `${timeText(Date.now(), { locale, timeZone })}`
 }
