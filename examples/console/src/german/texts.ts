@@ -234,7 +234,8 @@ export const german: Texts = {
     removeTitle: (price) => `Preis von ${price} löschen?`,
     removeWhy:
       'Ab dann gilt der Preis des Produkts, wenn kein anderer in Kraft ist. Unter „Aktivität“ lässt sich das ' +
-      'rückgängig machen.'
+      'rückgängig machen.',
+    today: 'Jetzt'
   },
   categories: {
     title: 'Kategorien',
@@ -809,7 +810,10 @@ export const german: Texts = {
     quantity: 'Menge',
     unit: 'Stückpreis',
     sum: 'Summe',
-    deleted: 'gelöscht'
+    deleted: 'gelöscht',
+    number: 'Nummer',
+    search: 'Nach Nummer, Kunde oder E-Mail suchen',
+    named: (number) => `Bestellung ${isolated(number)}`
   },
   reconcile: {
     title: 'Zahlungskonten',
@@ -982,10 +986,10 @@ export const german: Texts = {
           submit: 'Rolle geben'
         },
         off: {
-          title: (name) => `${isolated(name)} die Rolle „Admin“ nehmen?`,
+          title: (name) => `${isolated(name)} die Rolle „Admin“ entziehen?`,
           why: 'Die Shops mit eigener Mitgliedschaft bleiben. Von dieser Person in anderen Shops erstellte ' +
             'API-Schlüssel werden abgelehnt.',
-          submit: 'Rolle nehmen'
+          submit: 'Rolle entziehen'
         }
       }
     }
@@ -995,7 +999,24 @@ export const german: Texts = {
     emptyWhy: 'Konten von Kunden kommen über die API herein.',
     search: 'Konten suchen',
     customer: 'Zahlungskunde',
-    missing: 'keiner'
+    missing: 'keiner',
+    email: 'E-Mail',
+    phone: 'Telefon',
+    contact: 'Kontakt',
+    atProvider: 'Beim Zahlungsanbieter',
+    notThere: 'Noch nicht beim Anbieter. Der erste Bezahlvorgang legt den Kunden an.',
+    live: 'Wie es der Anbieter jetzt hat.',
+    asOf: (at) => `Stand beim Anbieter: ${at}.`,
+    neverRead: 'Ein Kunde beim Anbieter ist verknüpft, wurde aber noch nie gelesen.',
+    customerDeleted: 'Der Kunde wurde beim Anbieter gelöscht.',
+    same: 'Name und Kontakt stimmen überein.',
+    differs: (field, here, there) => `${field}: hier ${isolated(here)}, dort ${isolated(there)}`,
+    nothing: 'nichts',
+    notRead: (why) => `Der Anbieter hat nicht geantwortet. ${why}`,
+    noOrders: 'Noch keine Bestellungen.',
+    allOrders: (count) => count === 1 ? 'Die eine Bestellung' : `Alle ${count} Bestellungen`,
+    change: 'Konto ändern',
+    raw: 'Rohdaten'
   },
   list: {
     selected: (count, unseen) => `${count} ausgewählt${unseen === 0 ? '' : `, ${unseen} nicht auf dieser Seite`}`,

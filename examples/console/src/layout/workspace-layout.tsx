@@ -127,7 +127,7 @@ function InLanguage ({ code }: { readonly code: Language }) {
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        if (unsaved.mayLeave()) changeLanguage(code)
+        unsaved.leave(() => changeLanguage(code))
       }}
     >
       <ListItemIcon>
