@@ -48,7 +48,7 @@ t.test('an operator finds the slow key, the refused one and the import that is s
     })
   const rowsOf = async (title: string): ReturnType<typeof asReader> =>
     await asReader(
-      panel(title).rawSql!.replace('$__timeFrom()', `'${begun}'`).replace('$__timeTo()', '\'2999-01-01T00:00:00Z\'')
+      panel(title).rawSql!.replace('$__timeFrom()', `'${begun}'`).replace('$__timeTo()', "'2999-01-01T00:00:00Z'")
     )
   const shows = async (title: string, labels: object): Promise<number> => {
     for (;;) {
