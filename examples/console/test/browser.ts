@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium, type Browser, type Frame, type Locator, type Page } from 'playwright-core'
+import { chromium, type Browser, type Frame, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 /** The browser: of the environment, or as Debian and Google install it. */
@@ -87,27 +87,13 @@ export async function signIn (
   return page
 }
 
-/** The question before what was typed is lost. */
-export function questionOf (page: Page): Locator {
-  return page.getByRole('dialog', { name: 'Discard what you typed?' })
-}
-
-/**
- * Goes to another screen without loading the page, which would sign in again.
- *
- * @param discards - says so where the console asks whether to discard what was typed; default: it must not ask
- */
-export async function goWithin (page: Page, path: string, discards = false): Promise<void> {
+/** Goes to another screen without loading the page, which would sign in again. */
+export async function goWithin (page: Page, path: string): Promise<void> {
   await page.evaluate(
     `old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : ` +
       "document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: " +
       `crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`
   )
-  if (discards) {
-    await comesTrue(page, "!old?.isConnected || document.querySelector('[role=dialog] .MuiButton-textError') !== null")
-    const discard = questionOf(page).getByRole('button', { name: 'Discard' })
-    if (await discard.isVisible()) await discard.click()
-  }
   // The old screen stays until the code of the new one is there.
   if (!await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")) {
     throw new Error(`the screen at ${path} has not come`)

@@ -82,6 +82,10 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'), admin)
   for (const page of [kim, ada]) page.setDefaultTimeout(20_000)
+  kim.removeAllListeners('dialog')
+  kim.on('dialog', (dialog) => {
+    dialog.accept().catch(() => {})
+  })
 
   /** Writes that the pages sent, and how the next one fails. */
   let sent: Request[] = []

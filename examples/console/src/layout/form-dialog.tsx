@@ -2,7 +2,6 @@ import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
-import { DiscardDialog } from './discard-dialog.tsx'
 import { SavedAsShown } from './saved-as-shown.tsx'
 import { texts } from '../texts.ts'
 import { useReadAgain } from './use-read-again.ts'
@@ -113,7 +112,16 @@ export function FormDialog (
           </Button>
         </DialogActions>
       </form>
-      {isLeaving && <DiscardDialog onStay={() => setLeaving(false)} onDiscard={close} />}
+      {isLeaving && (
+        <Dialog open onClose={() => setLeaving(false)} maxWidth='xs' aria-labelledby={`${id}-leave`}>
+          <DialogTitle id={`${id}-leave`}>{texts.unsaved.title}</DialogTitle>
+          <DialogContent>{texts.unsaved.why}</DialogContent>
+          <DialogActions>
+            <Button onClick={close} color='error'>{texts.unsaved.discard}</Button>
+            <Button onClick={() => setLeaving(false)} variant='contained' autoFocus>{texts.unsaved.keep}</Button>
+          </DialogActions>
+        </Dialog>
+      )}
     </Dialog>
   )
 }

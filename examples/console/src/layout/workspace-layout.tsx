@@ -127,7 +127,7 @@ function InLanguage ({ code }: { readonly code: Language }) {
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        unsaved.leave(() => changeLanguage(code))
+        if (unsaved.mayLeave()) changeLanguage(code)
       }}
     >
       <ListItemIcon>
@@ -147,9 +147,7 @@ function SignOut () {
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        unsaved.leave(() => {
-          signOut()
-        })
+        if (unsaved.mayLeave()) signOut()
       }}
     >
       <ListItemIcon>
