@@ -33,17 +33,23 @@ const SHARE = 24
  */
 const FRESH = /late-import|mock\.timers\.enable/
 
-/** Tests that drive Chromium, run the programs of the docs or kill servers. They take a quarter of the time of all. */
+/**
+ * Tests that drive Chromium, run the programs of the docs or kill servers. They take a quarter of the time of all, and
+ * ten times as long as others of their size.
+ */
 const PROGRAMS = /openBrowser|docs\/shell\.ts|drills\/drill\.ts/
+const isProgram = (file) => PROGRAMS.test(readFileSync(file, 'utf8'))
 
 const existing = ['examples', 'packages', 'test'].flatMap(testsIn)
-const left = all || positionals.length > 0 ? [] : existing.filter((file) => PROGRAMS.test(readFileSync(file, 'utf8')))
+const left = all || positionals.length > 0 ? [] : existing.filter(isProgram)
 const found = positionals.length > 0 ? positionals : existing.filter((file) => !left.includes(file))
 const fresh = found.filter((file) => FRESH.test(file) || FRESH.test(readFileSync(file, 'utf8')))
 const times = timesOfLastRun()
 // Those that take longest start first, so that no process is left with one of them at the end. A file that never ran
 // here is taken to last the longer the larger it is.
-const expected = new Map(found.map((file) => [file, times[file] ?? statSync(file).size / 2000]))
+const expected = new Map(
+  found.map((file) => [file, times[file] ?? statSync(file).size / (isProgram(file) ? 200 : 2000)])
+)
 const queue = found.filter((file) => !fresh.includes(file)).toSorted((a, b) => expected.get(b) - expected.get(a))
 // One more than there are processors, since tests also wait.
 const processes = Math.min(queue.length, Number(jobs ?? availableParallelism() + 1))
