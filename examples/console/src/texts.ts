@@ -5,7 +5,7 @@ import { isolated } from './isolated.ts'
 const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
 /** Every text of the console, in English. Functions take what a sentence holds. */
-export const english = {
+const english = {
   product: 'Shop console',
   errors: {
     connection: 'The server cannot be reached. Nothing that you typed is lost: try again when you are back online.',

@@ -4,7 +4,7 @@ import english from 'ra-language-english'
 import { call } from '../../shop/test/process.ts'
 import { PHRASES } from '../src/german/phrases.ts'
 import { german } from '../src/german/texts.ts'
-import { english as texts } from '../src/texts.ts'
+import { texts } from '../src/texts.ts'
 import { comesTrue, faultsOf, goWithin, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
 import { openDemo } from './demo.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { german } from '../src/german/texts.ts'
 import { languageFrom, setLanguage } from '../src/language.ts'
 import { amountFrom, amountText, moneyText } from '../src/money.ts'
-import { english } from '../src/texts.ts'
+import { texts as english } from '../src/texts.ts'
 import { agoText, countText, inLanguage, numberLocale, timeText } from '../src/times.ts'
 import { saidIn, saidInConsole } from './said.ts'
 
