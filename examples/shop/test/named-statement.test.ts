@@ -63,7 +63,7 @@ t.test(
     const { knex, prepared } = await onServer(t)
     const shopId = '00000000-0000-4000-8000-000000000000'
     await knex.raw(`alter table things add shop_id uuid default '${shopId}'`)
-    await knex.raw('create table shop_usage (shop_id uuid, kind text, records int)')
+    await knex.raw('create table shop_usage (id uuid, shop_id uuid, kind text, records int)')
     const counted = { by: createCounts(knex, 'things'), shopId }
     const named = namedPages(knex, (shop) => knex('things').where({ shop_id: shop }))
     const page = async (query: Partial<ListQuery>) =>
