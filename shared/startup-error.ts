@@ -16,7 +16,7 @@ export function startupErrorsOf (
 ): <A extends unknown[] = [any?, any?, any?]>(
   code: string,
   message: string
-) => new (...values: A) => FastifyError & { readonly see: string } {
+) => new(...values: A) => FastifyError & { readonly see: string } {
   return <A extends unknown[]>(code: string, message: string) =>
     class extends createError<A>(code, message, 500) {
       readonly see = `${name}/docs/errors.md#${code.toLowerCase()}`
