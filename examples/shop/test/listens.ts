@@ -1,6 +1,23 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scope } from './scope.ts'
+
+/** Starts a program that serves a port of loopback until the test ends. @throws what it printed, if it ends before */
+export async function serve (t: Scope, port: number, program: string, args: readonly string[]): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let printed = ''
+  child.stderr.on('data', (data) => {
+    printed += String(data)
+  })
+  await listens(port, child, () => printed)
+}
 
 /**
  * Waits until something listens at a port of loopback.

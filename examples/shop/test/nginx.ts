@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../src/demo/ports.ts'
-import { listens } from './listens.ts'
+import { serve } from './listens.ts'
 import { folderFor, type Scope } from './scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
@@ -71,19 +70,7 @@ export async function startNginx (
     }`
   )
 
-  const child = spawn(NGINX!, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')], {
-    stdio: ['ignore', 'ignore', 'pipe']
-  })
-  const ended = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  let complaints = ''
-  child.stderr.on('data', (data) => {
-    complaints += String(data)
-  })
-  await listens(port, child, () => complaints)
+  await serve(t, port, NGINX!, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     lines: () =>

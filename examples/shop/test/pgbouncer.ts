@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../src/demo/ports.ts'
-import { listens } from './listens.ts'
+import { serve } from './listens.ts'
 import { folderFor, type Scope } from './scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
@@ -57,16 +56,6 @@ export async function startPgBouncer (
   chmodSync(dir, 0o755)
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const child = spawn(PGBOUNCER!, [...user, join(dir, 'pgbouncer.ini')], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const ended = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  let printed = ''
-  child.stderr.on('data', (data) => {
-    printed += String(data)
-  })
-  await listens(listenPort, child, () => printed)
+  await serve(t, listenPort, PGBOUNCER!, [...user, join(dir, 'pgbouncer.ini')])
   return `postgres://${username || 'postgres'}@127.0.0.1:${listenPort}/${name}`
 }

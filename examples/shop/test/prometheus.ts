@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../src/demo/ports.ts'
-import { listens } from './listens.ts'
+import { serve } from './listens.ts'
 import { folderFor, type Scope } from './scope.ts'
 
 /** Why there is no Prometheus to test with, else false. */
@@ -41,21 +40,11 @@ export async function startPrometheus (
       }]
     })
   )
-  const child = spawn('prometheus', [
+  await serve(t, port, 'prometheus', [
     `--config.file=${join(dir, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(dir, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`
-  ], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const ended = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  let complaints = ''
-  child.stderr.on('data', (data) => {
-    complaints += String(data)
-  })
-  await listens(port, child, () => complaints)
+  ])
   return async (expression) => {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`)
     const { data } = await answer.json() as {

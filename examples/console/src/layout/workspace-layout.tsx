@@ -17,7 +17,7 @@ import {
   UserMenu,
   useUserMenu
 } from 'react-admin'
-import { Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { Link } from 'react-router-dom'
 import { changeLanguage, language, type Language, LANGUAGES } from '../language.ts'
 import { settings } from '../settings.ts'
@@ -121,39 +121,46 @@ const LANGUAGE_CODES = Object.keys(LANGUAGES) as Language[]
 
 /** Loads the page in another language, which is called as its own speakers call it. */
 function InLanguage ({ code }: { readonly code: Language }) {
-  const unsaved = useUnsaved()
-  const menu = useUserMenu()
   return (
-    <MenuItem
-      onClick={() => {
-        menu?.onClose()
-        if (unsaved.mayLeave()) changeLanguage(code)
-      }}
-    >
-      <ListItemIcon>
-        <LanguageIcon fontSize='small' />
-      </ListItemIcon>
+    <LeaveItem icon={<LanguageIcon fontSize='small' />} onLeave={() => changeLanguage(code)}>
       <ListItemText primary={LANGUAGES[code]} lang={code} />
-    </MenuItem>
+    </LeaveItem>
   )
 }
 
-/** Asks before it begins: from then on there is nobody who could save. */
 function SignOut () {
   const signOut = useLogout()
+  return (
+    <LeaveItem
+      icon={<SignOutIcon fontSize='small' />}
+      onLeave={() => {
+        signOut()
+      }}
+    >
+      <ListItemText primary={texts.session.signOut} />
+    </LeaveItem>
+  )
+}
+
+interface LeaveItemProps {
+  readonly icon: ReactNode
+  readonly onLeave: () => void
+  readonly children: ReactNode
+}
+
+/** An item that leaves the page. It asks before it begins: from then on there is nobody who could save. */
+function LeaveItem ({ icon, onLeave, children }: LeaveItemProps) {
   const unsaved = useUnsaved()
   const menu = useUserMenu()
   return (
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        if (unsaved.mayLeave()) signOut()
+        if (unsaved.mayLeave()) onLeave()
       }}
     >
-      <ListItemIcon>
-        <SignOutIcon fontSize='small' />
-      </ListItemIcon>
-      <ListItemText primary={texts.session.signOut} />
+      <ListItemIcon>{icon}</ListItemIcon>
+      {children}
     </MenuItem>
   )
 }
