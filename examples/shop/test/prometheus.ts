@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../src/demo/ports.ts'
 import { serve } from './listens.ts'
@@ -45,8 +46,12 @@ export async function startPrometheus (
     `--storage.tsdb.path=${join(dir, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`
   ])
+  const url = `http://127.0.0.1:${port}`
+  // It listens before it has read its own log, and answers 503 until then.
+  while (!(await fetch(`${url}/-/ready`)).ok) await sleep(50)
   return async (expression) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`)
+    const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`)
+    if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`)
     const { data } = await answer.json() as {
       data: { result: ReadonlyArray<{ metric: Found['metric'], value: readonly [number, string] }> }
     }
