@@ -1,5 +1,6 @@
 import createCache from '@emotion/cache'
 import { CacheProvider } from '@emotion/react'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router-dom'
 import { callAs } from './api/http.ts'
@@ -17,6 +18,18 @@ const styles = createCache({
 })
 
 /**
+ * Who signed in, and the shop, are read once. A failure is said, also without a connection, and a button tries again:
+ * the way to the server retries by itself what can be retried.
+ */
+const ONCE = {
+  retry: false,
+  staleTime: Infinity,
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
+  networkMode: 'always'
+} as const
+
+/**
  * Shows the application.
  *
  * @param failure - why nobody is signed in
@@ -26,11 +39,14 @@ export function show (session: Session, failure?: Error): void {
   // Whatever page it is, it needs this, once it is known what the person may see.
   if (session.isSignedIn()) loaded(async () => await import('./workspace.tsx')).catch(() => {})
   keepFocus(document)
+  const reads = new QueryClient({ defaultOptions: { queries: ONCE } })
   const router = createBrowserRouter([{
     path: '*',
     element: (
       <LeavingAsks>
-        <Gate session={session} call={callAs(session)} failure={failure} />
+        <QueryClientProvider client={reads}>
+          <Gate session={session} call={callAs(session)} failure={failure} />
+        </QueryClientProvider>
       </LeavingAsks>
     )
   }], { basename: BASE })

@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect } from 'react'
 import { Navigate, Route, Routes, useParams } from 'react-router-dom'
 import type { Call } from './api/http.ts'
 import { loaded } from './loaded.ts'
@@ -7,7 +8,7 @@ import { later } from './layout/later.tsx'
 import { SignInAgain } from './session/sign-in-again.tsx'
 import type { Session } from './session/session.ts'
 import { texts } from './texts.ts'
-import { type OpenShop, openShop, readViewer, ShopContext, useViewer, type Viewer, ViewerContext } from './viewer.tsx'
+import { openShop, readViewer, ShopContext, useViewer, ViewerContext } from './viewer.tsx'
 
 const Administration = lazy(async () => await loaded(async () => await import('./administration.tsx')))
 const NoShops = later(async () => (await import('./layout/no-shops.tsx')).NoShops)
@@ -54,14 +55,11 @@ export function Gate (
 }
 
 function SignedIn ({ session, call }: { readonly session: Session, readonly call: Call }) {
-  const [viewer, setViewer] = useState<Viewer>()
-  const [error, setError] = useState<Error>()
-  const [tries, setTries] = useState(0)
-  useEffect(() => {
-    setError(undefined)
-    readViewer(session, call).then(setViewer, setError)
-  }, [session, call, tries])
-  if (error !== undefined) return <Problem error={error} onAgain={() => setTries(tries + 1)} />
+  const { data: viewer, error, refetch } = useQuery({
+    queryKey: ['viewer'],
+    queryFn: async () => await readViewer(session, call)
+  })
+  if (error !== null) return <Problem error={error} onAgain={async () => await refetch()} />
   if (viewer === undefined) return <Waiting />
   return (
     <ViewerContext.Provider value={viewer}>
@@ -87,25 +85,18 @@ function Start () {
 function ShopOfPath () {
   const { slug = '' } = useParams()
   const viewer = useViewer()
-  const [shop, setShop] = useState<OpenShop | null>()
-  const [error, setError] = useState<Error>()
-  const [tries, setTries] = useState(0)
+  // Read when it is opened, each time: another shop's lists must not meet this URL, not even once, since they would
+  // write their filters into it.
+  const { data: shop, error, refetch } = useQuery({
+    queryKey: ['shop', slug],
+    queryFn: async () => await openShop(viewer, slug) ?? null,
+    gcTime: 0
+  })
+  const opened = shop?.slug
   useEffect(() => {
-    let isCurrent = true
-    setShop(undefined)
-    setError(undefined)
-    openShop(viewer, slug).then((shop) => {
-      if (!isCurrent) return
-      setShop(shop ?? null)
-      if (shop !== undefined) localStorage.setItem(LAST_SHOP, slug)
-    }, (error: Error) => {
-      if (isCurrent) setError(error)
-    })
-    return () => {
-      isCurrent = false
-    }
-  }, [viewer, slug, tries])
-  if (error !== undefined) return <Problem error={error} onAgain={() => setTries(tries + 1)} />
+    if (opened !== undefined) localStorage.setItem(LAST_SHOP, opened)
+  }, [opened])
+  if (error !== null) return <Problem error={error} onAgain={async () => await refetch()} />
   if (shop === null) {
     return (
       <FullPage
@@ -117,8 +108,7 @@ function ShopOfPath () {
       />
     )
   }
-  // Another shop's lists must not meet this URL, not even once: they would write their filters into it.
-  if (shop?.slug !== slug) return <Waiting />
+  if (shop === undefined) return <Waiting />
   return (
     <ShopContext.Provider value={shop}>
       <ShopWorkspace key={shop.id} />

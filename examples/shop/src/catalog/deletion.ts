@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { quoted } from 'mcp-from-routes/confirm'
 import type { Asking } from '../http/asking.ts'
 import { askBefore } from '../shops/asking.ts'
-import type { Deletion as Effect } from '../records/repository.ts'
+import type { Deletion as Effect } from '../records/deleting.ts'
 import type { ShopScope } from '../access/scope.ts'
 
 /** The words of the question for rows that a deletion affects: for one, and for several. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { conflict, type FieldError } from '../errors.ts'
-import type { Facts } from '../records/repository.ts'
+import type { Facts } from '../records/facts.ts'
 import type { ShopScope } from '../access/scope.ts'
 
 /** An item that can be written. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { errorFromDatabase } from '../database/errors.ts'
 import type { FieldError } from '../errors.ts'
-import type { Facts } from '../records/repository.ts'
+import type { Facts } from '../records/facts.ts'
 import type { ShopScope } from '../access/scope.ts'
 import type { StoredChange } from './revertible.ts'
 

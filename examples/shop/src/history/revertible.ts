@@ -7,7 +7,7 @@ import { tagRepository } from '../catalog/tag-repository.ts'
 import { accountRepository } from '../shops/account-repository.ts'
 import { configRepository } from '../shops/config-repository.ts'
 import { priceRepository } from '../shops/price-repository.ts'
-import type { Facts } from '../records/repository.ts'
+import type { Facts } from '../records/facts.ts'
 import type { ShopScope } from '../access/scope.ts'
 import type { REVERTIBLE_KINDS } from '../records/kinds.ts'
 

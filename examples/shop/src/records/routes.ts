@@ -7,7 +7,8 @@ import { Deleted, ShopParams } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, MATCH_ARGUMENT, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { IdempotencyKey, KEY_ARGUMENT } from '../idempotency/key.ts'
 import { type ListQuery, listQuerySchema, type ListRules, sendPage } from '../lists/list.ts'
-import type { Deletion, recordRepository } from './repository.ts'
+import type { Deletion } from './deleting.ts'
+import type { recordRepository } from './repository.ts'
 import type { ShopScope } from '../access/scope.ts'
 
 interface Row {

@@ -4,6 +4,7 @@ import { redactor } from '../http/redaction.ts'
 import { clientName } from './clients.ts'
 import { callKeeper } from './failed-call.ts'
 import { type FailedCall, forgetKeyUse, type KeyClient, storeFailedCalls, storeKeyClients } from './key-store.ts'
+import { unwritten } from '../unwritten.ts'
 
 /** How many keys with their client, and failed calls of all keys, are kept in memory. */
 const MAX_KEYS = 5000
@@ -42,7 +43,7 @@ export function keyUse (
   const redact = redactor(marker)
   const keep = callKeeper(marker)
   const known = new Map<string, Known>()
-  let clients = new Map<string, KeyClient>()
+  const clients = unwritten<KeyClient>(MAX_KEYS, lastSeen)
   let failed = new Map<string, FailedCall[]>()
   let failedCount = 0
   let hasSurplus = false
@@ -62,8 +63,7 @@ export function keyUse (
     if (known.size >= MAX_KEYS && last === undefined) known.clear()
     known.set(keyId, { said: [name, title, version], client, isNoted: true })
     if (client === undefined) return false
-    const id = `${keyId} ${client.name}`
-    if (clients.size < MAX_KEYS || clients.has(id)) clients.set(id, { ...client, at: new Date().toISOString() })
+    clients.add(`${keyId} ${client.name}`, { ...client, at: new Date().toISOString() })
     hasSurplus ||= !isSame
     return !isSame
   }
@@ -78,7 +78,14 @@ export function keyUse (
     hasSurplus = true
   }
 
-  async function attempt (what: string, write: () => Promise<void>, again: () => void): Promise<void> {
+  function taken (): readonly FailedCall[] {
+    const calls = [...failed.values()].flat()
+    failed = new Map()
+    failedCount = 0
+    return calls
+  }
+
+  async function attempt (what: string, write: () => Promise<void>, again: () => void = () => {}): Promise<void> {
     try {
       await write()
     } catch (error) {
@@ -95,30 +102,28 @@ export function keyUse (
       }
     },
     async flush () {
-      const [seen, calls, isSurplus] = [clients, [...failed.values()].flat(), hasSurplus]
-      clients = new Map()
-      failed = new Map()
-      failedCount = 0
+      const [calls, isSurplus] = [taken(), hasSurplus]
       hasSurplus = false
       for (const client of known.values()) client.isNoted = false
-      if (seen.size > 0) {
-        await attempt('clients', async () => await storeKeyClients(knex, [...seen.values()]), () => {
-          clients = new Map([...seen, ...clients])
-        })
+      const keys = new Set(calls.map(({ key_id: id }) => id))
+      const storeClients = async (seen: readonly KeyClient[]): Promise<void> => {
+        for (const { key_id: id } of seen) keys.add(id)
+        await storeKeyClients(knex, seen)
       }
+      await attempt('clients', async () => await clients.flush(storeClients))
       if (calls.length > 0) {
         await attempt('failed calls', async () => await storeFailedCalls(knex, calls), () => {
           // Before those that came meanwhile, which are the newer ones.
-          const newer = [...failed.values()].flat()
-          failed = new Map()
-          failedCount = 0
-          for (const call of [...calls, ...newer]) add(call)
+          for (const call of [...calls, ...taken()]) add(call)
         })
       }
-      const keys = new Set([...seen.values(), ...calls].map(({ key_id: id }) => id))
       if (isSurplus) {
-        await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, { keys: [...keys] }), () => {})
+        await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, { keys: [...keys] }))
       }
     }
   }
+}
+
+function lastSeen (client: KeyClient, other: KeyClient): KeyClient {
+  return other.at < client.at ? client : other
 }

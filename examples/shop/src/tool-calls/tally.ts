@@ -5,9 +5,9 @@ import { MCP_PATH } from '../auth.ts'
 import type { Settings } from '../settings/settings.ts'
 import { dailyUsage } from '../usage/daily-usage.ts'
 import { clientInfoIn } from './clients.ts'
-import { BUCKETS, bucketOf } from './histogram.ts'
-import { type KeyCount, storeKeyCounts } from './key-store.ts'
+import { type Count, countOfCall, nameOf, storeCounts, sumOf } from './counts.ts'
 import { keyUse } from './key-use.ts'
+import { unwritten } from '../unwritten.ts'
 
 /** How often everything is written, in milliseconds. */
 const INTERVAL = 60_000
@@ -23,19 +23,6 @@ const SOON = 1000
 
 /** How many counts, and keys that have called, are kept in memory. */
 const MAX_KEPT = 20_000
-
-interface Count {
-  readonly shop_id: string
-  /** Null for people and machines. */
-  readonly key_id: string | null
-  readonly tool: string
-  readonly hour: string
-  calls: number
-  errors: number
-  total_ms: number
-  slowest_ms: number
-  readonly durations: number[]
-}
 
 /**
  * Counts calls of tools by shop and hour and all calls by day, and notes the use of keys: in memory, since a write for
@@ -60,7 +47,7 @@ export function toolTally (
   const keys = keyUse(knex, (error, message) => app.jobFailed('key_use', error, message), marker, failedCallsKept)
   const usage = dailyUsage(app, knex)
   const callers = new Set<string>()
-  let counts = new Map<string, Count>()
+  const counts = unwritten<Count>(MAX_KEPT, sumOf)
   let writing = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let sooner: NodeJS.Timeout | undefined
@@ -83,27 +70,11 @@ export function toolTally (
     sooner = undefined
     await keys.flush()
     await usage.flush()
-    if (counts.size === 0) return
-    const written = counts
-    counts = new Map()
     try {
-      await knex.transaction(async (trx) => {
-        await store(trx, withoutKeys(written.values()))
-        await storeKeyCounts(
-          trx,
-          [...written.values()].filter((count): count is Count & KeyCount => count.key_id !== null)
-        )
-      })
+      await counts.flush(async (rows) => await storeCounts(knex, rows))
     } catch (error) {
-      for (const [name, count] of written) add(name, count)
       app.jobFailed('tool_calls', error, 'The counts of tool calls could not be written')
     }
-  }
-
-  function add (name: string, count: Count): void {
-    const sum = counts.get(name)
-    if (sum !== undefined) addTo(sum, count)
-    else if (counts.size < MAX_KEPT) counts.set(name, count)
   }
 
   const flush = async (): Promise<void> => {
@@ -138,26 +109,13 @@ export function toolTally (
 
   return {
     count (event) {
-      const { tool, request, duration, isError } = event
+      const { request, isError } = event
       const { identity } = request
       const keyId = identity?.kind === 'api-key' ? identity.keyId : null
       const shopId = identity?.kind === 'api-key' ? identity.ownerId : shops.get(request)
       if (shopId === undefined) return
-      const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000).toISOString()
-      const durations = new Array<number>(BUCKETS).fill(0)
-      durations[bucketOf(duration)] = 1
-      const ms = Math.round(duration)
-      add(`${keyId ?? shopId} ${hour} ${tool.name}`, {
-        shop_id: shopId,
-        key_id: keyId,
-        tool: tool.name,
-        hour,
-        calls: 1,
-        errors: isError ? 1 : 0,
-        total_ms: ms,
-        slowest_ms: ms,
-        durations
-      })
+      const count = countOfCall(event, shopId, keyId)
+      counts.add(nameOf(count), count)
       if (keyId === null) return
       if (isError) keys.keep(keyId, event)
       if (callers.has(keyId)) return
@@ -168,45 +126,4 @@ export function toolTally (
     flush,
     exchange: usage.exchange
   }
-}
-
-function addTo (sum: Count, { calls, errors, total_ms: total, slowest_ms: slowest, durations }: Count): void {
-  sum.calls += calls
-  sum.errors += errors
-  sum.total_ms += total
-  sum.slowest_ms = Math.max(sum.slowest_ms, slowest)
-  for (const [bucket, times] of durations.entries()) sum.durations[bucket]! += times
-}
-
-/** The counts of each shop, whoever called. */
-function withoutKeys (counts: Iterable<Count>): readonly Count[] {
-  const sums = new Map<string, Count>()
-  for (const count of counts) {
-    const name = `${count.shop_id} ${count.hour} ${count.tool}`
-    const sum = sums.get(name)
-    if (sum !== undefined) addTo(sum, count)
-    else sums.set(name, { ...count, durations: [...count.durations] })
-  }
-  return [...sums.values()]
-}
-
-/** Adds counts to those of other replicas. Those of shops that were deleted meanwhile are dropped. */
-async function store (knex: Knex, counts: readonly Count[]): Promise<void> {
-  await knex.raw(
-    `
-    with counted as (
-      select * from jsonb_to_recordset(?)
-        as counted (shop_id uuid, hour timestamptz, tool text, calls integer, errors integer, durations integer[])
-    ),
-      open as (select id from shops where id in (select shop_id from counted) order by id for key share)
-    insert into tool_calls as stored (shop_id, hour, tool, calls, errors, durations)
-    select shop_id, hour, tool, calls, errors, durations from counted where shop_id in (select id from open)
-    order by shop_id, hour, tool
-    on conflict (shop_id, hour, tool) do update set
-      calls = stored.calls + excluded.calls,
-      errors = stored.errors + excluded.errors,
-      durations = (select array_agg(was + more order by bucket) from unnest(stored.durations, excluded.durations)
-        with ordinality sums (was, more, bucket))`,
-    [JSON.stringify(counts)]
-  )
 }

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { dailyLimitExceeded } from '../errors.ts'
 import { isReplay } from '../idempotency/repeatable.ts'
 import { type Counted, COUNTED, type LimitedUsage, readLimits, storeUsage, type UsageOfDay } from './store.ts'
+import { unwritten } from '../unwritten.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,7 +35,7 @@ interface CountedCall {
 /** In milliseconds: days of UTC are all alike. */
 export const DAY = 86_400_000
 
-/** How many counts of a day are kept in memory. */
+/** How many counts are kept in memory. */
 const MAX_KEPT = 20_000
 
 /** The status of a tool call that waits for a person, and comes again with the answer. */
@@ -63,21 +64,21 @@ export interface DailyUsage {
  * others have counted it knows from the last exchange.
  */
 export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
-  /** What is not stored yet, by day and meter. */
-  const days = new Map<string, Map<string, Writable<UsageOfDay>>>()
+  const counts = unwritten<UsageOfDay>(MAX_KEPT, sumOf)
   let limits = new Map<string, LimitedUsage>()
   let working = Promise.resolve()
   const today = clock()
 
   function add (shopId: string, meterId: string, day: string, names: readonly Counted[], by: 1 | -1): void {
-    let counts = days.get(day)
-    if (counts === undefined) days.set(day, counts = new Map())
-    let count = counts.get(meterId)
-    if (count === undefined) {
-      if (counts.size >= MAX_KEPT) return
-      counts.set(meterId, count = { shop_id: shopId, meter_id: meterId, day, calls: 0, writes: 0, imports: 0 })
-    }
-    for (const name of names) count[name] += by
+    const count = (name: Counted): number => names.includes(name) ? by : 0
+    counts.add(nameOf(meterId, day), {
+      shop_id: shopId,
+      meter_id: meterId,
+      day,
+      calls: count('calls'),
+      writes: count('writes'),
+      imports: count('imports')
+    })
   }
 
   /** @throws {@link SHOP_DAILY_CALLS_EXCEEDED} and the other errors of daily limits */
@@ -90,7 +91,7 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   ): void {
     const limit = limits.get(meterId)
     if (limit === undefined) return
-    const count = days.get(day)?.get(meterId)
+    const count = counts.get(nameOf(meterId, day))
     for (const name of names) {
       const most = limit[`${name}_per_day`]
       const used = (limit.day === day ? limit[name] : 0) + (count?.[name] ?? 0)
@@ -133,26 +134,14 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
     done()
   })
 
-  async function store (isWanted: (count: UsageOfDay) => boolean): Promise<void> {
-    const stored = [...days.values()].flatMap((counts) => [...counts.values()].filter(isWanted)).map((count) => ({
-      ...count
-    }))
-    if (stored.length === 0) return
-    const sums = await storeUsage(knex, stored)
-    // Both at once, so that what was stored is neither missing nor counted twice.
-    for (const part of stored) subtract(part)
-    for (const sum of sums) {
-      const limit = limits.get(sum.meter_id)
-      if (limit !== undefined && sum.day >= limit.day) limits.set(sum.meter_id, { ...limit, ...sum })
-    }
-  }
-
-  function subtract (part: UsageOfDay): void {
-    const counts = days.get(part.day)!
-    const count = counts.get(part.meter_id)!
-    for (const name of COUNTED) count[name] -= part[name]
-    if (COUNTED.every((name) => count[name] === 0)) counts.delete(part.meter_id)
-    if (counts.size === 0) days.delete(part.day)
+  async function store (isWanted?: (count: UsageOfDay) => boolean): Promise<void> {
+    // At the moment when they no longer wait, so that what was stored is neither missing nor counted twice.
+    await counts.flush(async (rows) => await storeUsage(knex, rows), isWanted, (sums) => {
+      for (const sum of sums) {
+        const limit = limits.get(sum.meter_id)
+        if (limit !== undefined && sum.day >= limit.day) limits.set(sum.meter_id, { ...limit, ...sum })
+      }
+    })
   }
 
   async function inTurn (work: () => Promise<void>): Promise<void> {
@@ -162,7 +151,7 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   }
 
   return {
-    flush: async () => await inTurn(async () => await store(() => true)),
+    flush: async () => await inTurn(async () => await store()),
     exchange: async () =>
       await inTurn(async () => {
         await store(({ meter_id: id }) => limits.has(id))
@@ -171,7 +160,18 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   }
 }
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+function nameOf (meterId: string, day: string): string {
+  return `${meterId} ${day}`
+}
+
+function sumOf (count: UsageOfDay, other: UsageOfDay): UsageOfDay {
+  return {
+    ...count,
+    calls: count.calls + other.calls,
+    writes: count.writes + other.writes,
+    imports: count.imports + other.imports
+  }
+}
 
 /** @returns a function that tells the day in UTC, `2026-11-23`, which it writes only once */
 function clock (): () => string {
