@@ -90,13 +90,32 @@ t.test('the owner ids of the table may become those of your own table', async (t
   }
   t.match(await store.list(OWNER, ALL), { keys: [{ id: key.id, ownerId: OWNER }], count: 1 })
   t.match(await store.find([key.fingerprint]), { ownerId: OWNER })
-  t.equal(await store.revoke(OWNER, key.id, 'ada', new Date()), true)
+  const told: string[] = []
+  const spelled = OWNER.toUpperCase()
+  const tell: OnStored = async ({ ownerId }) => {
+    told.push(ownerId)
+  }
+  const other = newKey({ ownerId: spelled })
+  t.equal(await store.insert(other, 2, tell), true)
+  const successor = newKey({ ownerId: spelled })
+  await store.rotate(
+    spelled,
+    other.id,
+    new Date(),
+    () => ({ successor, expiresAt: null, revokedAt: null }),
+    async ({ key, replaced }) => {
+      told.push(key.ownerId, replaced.ownerId)
+    }
+  )
+  t.equal(await store.revoke(spelled, key.id, 'ada', new Date(), tell), true)
+  t.strictSame(told, Array(4).fill(OWNER), 'the host is told the spelling that is stored')
   await createApiKeysTable(knex)
   for (const ownerId of [randomUUID(), 'nope']) {
     await t.rejects(store.insert(newKey({ ownerId }), 1), { code: 'DUAL_AUTH_OWNER_UNKNOWN' }, ownerId)
   }
   t.strictSame(await store.list('nope', ALL), { keys: [], count: 0, counts: NONE })
   t.equal(await store.revoke('nope', key.id, 'ada', new Date()), false)
+  t.equal(await store.rotate('nope', key.id, new Date(), () => t.fail('planned') as never), null)
   await knex('owners').delete()
   t.equal(await store.find([key.fingerprint]), null, 'the keys of an owner go with it')
 })
@@ -205,6 +224,73 @@ t.test('a key with an infinite time can be revoked, and takes no notice or use o
     t.not((await knex('api_keys').where({ id: names.bad.id }).first('revoked_at')).revoked_at, null)
   }
 })
+
+for (const [engine, { knex }] of [['PostgreSQL', embedded], ['SQLite', sqlite]] as const) {
+  t.test(`of an owner's keys, a creation and a rotation read those that work, on ${engine}`, async (t) => {
+    const store = knexStore(knex)
+    const ownerId = randomUUID()
+    const [now, past] = [new Date(), new Date(Date.now() - 1000)]
+    for (let n = 0; n < 20; n++) {
+      const key = newKey({ ownerId, createdAt: past, ...n % 2 === 0 && { expiresAt: now } })
+      await store.insert(key, 100)
+      if (n % 2 === 1) await store.revoke(ownerId, key.id, 'ada', now)
+    }
+    const good = newKey({ ownerId })
+    await store.insert(good, 100)
+    let read = 0
+    const note = (rows: unknown): void => {
+      const list: unknown = Array.isArray(rows) ? rows : (rows as { rows?: unknown }).rows
+      if (Array.isArray(list)) read += list.length
+    }
+    knex.on('query-response', note)
+    await store.insert(newKey({ ownerId }), 100)
+    await store.rotate(
+      ownerId,
+      good.id,
+      now,
+      () => ({ successor: newKey({ ownerId }), expiresAt: null, revokedAt: null })
+    )
+    knex.off('query-response', note)
+    t.ok(read > 0 && read < 10, `${read} rows`)
+  })
+}
+
+t.test('PostgreSQL: uses of many keys are written by one statement', async (t) => {
+  const store = knexStore(embedded.knex)
+  const keys = Array.from({ length: 20 }, () => newKey({ ownerId: randomUUID() }))
+  for (const key of keys) await store.insert(key, 1)
+  const sent: string[] = []
+  const note = ({ sql }: { sql: string }): void => {
+    if (/\bupdate "/.test(sql)) sent.push(sql)
+  }
+  embedded.knex.on('query', note)
+  const now = new Date()
+  t.equal((await store.touch(keys.map(({ id }) => ({ id, networks: ['10.0.0.0/24'] })), now, now)).length, 20)
+  embedded.knex.off('query', note)
+  t.equal(sent.length, 1)
+})
+
+for (
+  const [engine, skip, open] of [
+    ['PostgreSQL', UNTESTED.PostgreSQL, serverDatabase],
+    ['MariaDB', UNTESTED.MariaDB, mysqlDatabase]
+  ] as const
+) {
+  t.test(`${engine}: a revocation does not wait while the host is told of another key`, { skip }, async (t) => {
+    const { knex, close } = await open()
+    t.teardown(close)
+    await createApiKeysTable(knex)
+    const store = knexStore(knex)
+    const key = newKey()
+    await store.insert(key, 10)
+    const isRevoked = await new Promise<boolean>((resolve, reject) => {
+      store.insert(newKey(), 10, async () => {
+        resolve(await store.revoke(OWNER, key.id, 'ada', new Date()))
+      }).catch(reject)
+    })
+    t.equal(isRevoked, true)
+  })
+}
 
 t.test('the check at startup reads no keys', async (t) => {
   const store = knexStore(embedded.knex)

@@ -67,27 +67,60 @@ export const KINDS = {
 
 export const COLUMNS = Object.keys(KINDS) as KeyColumn[]
 
+/** The columns of a record. */
+export const RECORD = [
+  'id',
+  'ownerId',
+  'name',
+  'prefix',
+  'scopes',
+  'createdAt',
+  'createdBy',
+  'lastUsedAt',
+  'lastUsedNetwork',
+  'expiresAt',
+  'revokedAt',
+  'replaces',
+  'replacedBy'
+] as const satisfies readonly KeyColumn[]
+
+/** The columns that verification needs. */
+export const STORED = [
+  'id',
+  'ownerId',
+  'scopes',
+  'createdBy',
+  'fingerprint',
+  'pepperId',
+  'hash',
+  'expiresAt',
+  'revokedAt'
+] as const satisfies readonly KeyColumn[]
+
 /**
  * The row, once every value has its type: null means that a key never expires and is not revoked, so nothing else may
  * pass for it.
  *
  * @throws an Error that names the key and the column
  */
-export function readRow (found: FoundRow): KeyRow {
+export function readRow<Column extends KeyColumn = KeyColumn> (
+  found: Pick<FoundRow, Column>,
+  columns: readonly Column[] = COLUMNS as Column[]
+): Pick<KeyRow, Column> {
   const row: Record<string, string | number | null> = {}
-  for (const column of COLUMNS) {
+  for (const column of columns) {
     const value = found[column]
     const read = KINDS[column].startsWith('text') ? textFrom(column, value) : numberFrom(value)
     if (read === undefined || (read === null && !KINDS[column].endsWith('?'))) {
       throw new Error(
-        `${column} of the API key ${String(found.id)} is ` +
+        `${column} of the API key ${String((found as Partial<FoundRow>).id)} is ` +
           `${value === null ? 'null' : `${typeof value} ${String(value).slice(0, 40)}`}: a table of keys must ` +
           `return ${KINDS[column].replace('?', ' or null')}, as it was stored`
       )
     }
     row[column] = read
   }
-  return row as unknown as KeyRow
+  return row as unknown as Pick<KeyRow, Column>
 }
 
 function textFrom (column: KeyColumn, value: unknown): string | null | undefined {
@@ -140,7 +173,7 @@ export function hex (bytes: Buffer): string {
   return bytes.toString('hex')
 }
 
-export function recordFromRow (row: KeyRow): ApiKeyRecord {
+export function recordFromRow (row: Pick<KeyRow, typeof RECORD[number]>): ApiKeyRecord {
   const {
     id,
     ownerId,
@@ -173,7 +206,7 @@ export function recordFromRow (row: KeyRow): ApiKeyRecord {
   }
 }
 
-export function storedFromRow (row: KeyRow): StoredApiKey {
+export function storedFromRow (row: Pick<KeyRow, typeof STORED[number]>): StoredApiKey {
   const { id, ownerId, scopes, createdBy, fingerprint, pepperId, hash, expiresAt, revokedAt } = row
   return {
     id,
@@ -193,7 +226,7 @@ export function networksOf (row: KeyRow): readonly string[] {
   return strings(row, 'networks', row.networks)
 }
 
-function strings ({ id }: KeyRow, column: KeyColumn, json: string): readonly string[] {
+function strings ({ id }: Pick<KeyRow, 'id'>, column: KeyColumn, json: string): readonly string[] {
   let list: unknown
   try {
     list = JSON.parse(json)
@@ -204,7 +237,7 @@ function strings ({ id }: KeyRow, column: KeyColumn, json: string): readonly str
   return list
 }
 
-function bytes ({ id }: KeyRow, column: KeyColumn, text: string): Buffer {
+function bytes ({ id }: Pick<KeyRow, 'id'>, column: KeyColumn, text: string): Buffer {
   if (!/^(?:[\da-f]{2})*$/.test(text)) throw new Error(`${column} of the API key ${id} is not bytes in hexadecimal`)
   return Buffer.from(text, 'hex')
 }

@@ -1,10 +1,9 @@
 import type { ApiKeyOwner } from 'fastify'
-import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY_INACTIVE, DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
 import { pageOf } from './page.ts'
 import {
   COLUMNS,
   hex,
-  networksOf,
   readRow,
   recordFromRow,
   rowFromNewKey,
@@ -13,9 +12,9 @@ import {
   type FoundRow,
   type KeyRow
 } from './key-row.ts'
+import { usedRow } from './key-use.ts'
 import { noticed, noticesDue } from './notices-due.ts'
 import {
-  KNOWN_NETWORKS,
   recordFromNewKey,
   statusOfKey,
   type ApiKeyRecord,
@@ -23,6 +22,13 @@ import {
   type KeyNotice,
   type NotableUse
 } from './store.ts'
+
+/** A change of the row with this id, if its columns have the values of `was`. */
+export interface RowChange {
+  readonly id: string
+  readonly was: Partial<KeyRow>
+  readonly changes: Partial<KeyRow>
+}
 
 /**
  * A table of keys in any database: five functions over rows of strings and whole numbers. {@link tableStore} makes a
@@ -36,13 +42,30 @@ export interface KeyTable<Transaction = unknown> {
    * Runs the work in a transaction that no other with the same `ownerId` runs beside: by a lock that it takes first, or
    * in one transaction at a time. Reads after the lock must see what others committed before it: `read committed`, or a
    * lock in the first statement. Undone if the work rejects.
+   *
+   * Where an owner's id has several spellings, as a UUID has, the work also gets the one that is stored: null if no
+   * owner can have this id.
    */
-  transaction<T>(ownerId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>
-  /** Reads the rows with one of these values in a column; inside a transaction if there is one. */
+  transaction<T>(
+    ownerId: string,
+    work: (transaction: Transaction, storedOwnerId?: string | null) => Promise<T>
+  ): Promise<T>
+  /**
+   * The same without a lock, for a revocation: it then does not wait while `onKeyChange` runs for another key of the
+   * owner. The database must let `update` wait for others that change the row. Default: `transaction`.
+   */
+  revocation?: KeyTable<Transaction>['transaction']
+  /**
+   * Reads the rows with one of these values in a column; inside a transaction if there is one.
+   *
+   * @param workingAt - if it is set, keys that are revoked, or ended at or before this time, may be left out: an owner
+   *   may have thousands
+   */
   find(
     column: 'id' | 'fingerprint' | 'ownerId',
     values: readonly string[],
-    transaction: Transaction | undefined
+    transaction: Transaction | undefined,
+    workingAt?: number
   ): Promise<readonly FoundRow[]>
   /** Reads the rows whose `noticeAt` is at or before a time, the earliest first, at most so many. */
   due(at: number, limit: number): Promise<readonly FoundRow[]>
@@ -60,6 +83,13 @@ export interface KeyTable<Transaction = unknown> {
     transaction: Transaction | undefined
   ): Promise<boolean>
   /**
+   * Updates many rows, in one statement and in the order of their ids; all change the same columns. Default: one
+   * `update` after another.
+   *
+   * @returns the ids of those that it changed
+   */
+  updateAll?(changes: readonly RowChange[]): Promise<readonly string[]>
+  /**
    * What `request.identity.owner` becomes; null: there is no such owner, and the key is 401. Called after each `find`.
    */
   owner?(ownerId: string): Promise<ApiKeyOwner | null>
@@ -69,8 +99,8 @@ export interface KeyTable<Transaction = unknown> {
 const TRIES = 50
 
 /**
- * The store of keys in a table. What keys may do is decided here, in the same way over every database. A list, a
- * creation and a rotation read every key of their owner.
+ * The store of keys in a table. What keys may do is decided here, in the same way over every database. A list reads
+ * every key of its owner.
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION} if one of the five is missing
  */
@@ -83,16 +113,39 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
   async function find (
     column: 'id' | 'fingerprint' | 'ownerId',
     values: readonly string[],
-    transaction?: Transaction
+    transaction?: Transaction,
+    workingAt?: number
   ): Promise<KeyRow[]> {
-    return (await table.find(column, values, transaction)).map(readRow).filter((row) => values.includes(row[column]))
+    return (await table.find(column, values, transaction, workingAt)).map((row) => readRow(row)).filter((row) =>
+      values.includes(row[column])
+    )
+  }
+
+  async function working (ownerId: string, at: Date, transaction: Transaction): Promise<readonly ApiKeyRecord[]> {
+    return (await find('ownerId', [ownerId], transaction, +at)).map(recordFromRow).filter((key) =>
+      statusOfKey(key, at) === 'active'
+    )
+  }
+
+  /** Of the line of successors that begins with a key, the last one that works, or else the last one. */
+  async function lastSuccessor (key: KeyRow, at: Date, transaction: Transaction): Promise<ApiKeyRecord | null> {
+    const line = new Map<string, ApiKeyRecord>()
+    for (let next = key.replacedBy; next !== null && !line.has(next);) {
+      const [row] = await find('id', [next], transaction)
+      if (row === undefined) break
+      line.set(next, recordFromRow(row))
+      next = row.replacedBy
+    }
+    const successors = [...line.values()]
+    return successors.findLast((key) => statusOfKey(key, at) === 'active') ?? successors.at(-1) ?? null
   }
 
   /** Stores the row, and looks at what was stored: databases cut long text and replace letters, quietly. */
   async function add (row: KeyRow, transaction: Transaction): Promise<void> {
-    await table.insert(row, transaction)
-    const [stored] = (await table.find('id', [row.id], transaction)).map(readRow)
-    const column = COLUMNS.find((name) => stored?.[name] !== row[name])
+    await table.insert(noticed(row, row.createdAt), transaction)
+    const [stored] = (await table.find('id', [row.id], transaction)).map((row) => readRow(row))
+    // A table may compute `noticeAt`.
+    const column = COLUMNS.find((name) => name !== 'noticeAt' && stored?.[name] !== row[name])
     if (column === 'ownerId') throw new DUAL_AUTH_OWNER_UNKNOWN()
     if (column !== undefined) {
       throw new Error(
@@ -102,44 +155,14 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     }
   }
 
-  /** @returns the row after the change; null if it was another one */
-  async function update (
-    row: KeyRow,
-    at: Date,
-    was: Partial<KeyRow>,
-    changes: Partial<KeyRow>,
-    transaction?: Transaction
-  ): Promise<KeyRow | null> {
-    const changed = noticed({ ...row, ...changes }, +at)
-    return await table.update(row.id, was, { ...changes, noticeAt: changed.noticeAt }, transaction) ? changed : null
-  }
-
-  const working = (rows: readonly KeyRow[], at: Date): readonly ApiKeyRecord[] =>
-    rows.map(recordFromRow).filter((key) => statusOfKey(key, at) === 'active')
-
-  async function touchOne (
-    row: KeyRow,
-    networks: readonly string[],
-    at: Date,
-    unlessAfter: Date
-  ): Promise<NotableUse | null | 'again'> {
-    const known = networksOf(row)
-    const unknown = networks.filter((network) => !known.includes(network))
-    if (row.revokedAt !== null || (row.lastUsedAt !== null && row.lastUsedAt >= +unlessAfter && unknown.length === 0)) {
-      return null
+  async function updateAll (changes: readonly RowChange[]): Promise<ReadonlySet<string>> {
+    if (changes.length === 0) return new Set()
+    if (table.updateAll !== undefined) return new Set(await table.updateAll(changes))
+    const changed = new Set<string>()
+    for (const { id, was, changes: change } of changes) {
+      if (await table.update(id, was, change, undefined)) changed.add(id)
     }
-    const used = await update(row, at, { lastUsedAt: row.lastUsedAt, networks: row.networks, revokedAt: null }, {
-      lastUsedAt: +at,
-      lastUsedNetwork: networks.at(-1) ?? row.lastUsedNetwork,
-      networks: JSON.stringify([...unknown, ...known].slice(0, KNOWN_NETWORKS))
-    })
-    if (used === null) return 'again'
-    const use = {
-      key: recordFromRow(used),
-      isFirst: row.lastUsedAt === null,
-      newNetworks: known.length > 0 ? unknown : []
-    }
-    return use.isFirst || use.newNetworks.length > 0 ? use : null
+    return changed
   }
 
   return {
@@ -152,60 +175,59 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       return { ...storedFromRow(row), ...(table.owner !== undefined && { owner: await table.owner(row.ownerId) }) }
     },
     async insert (key, limit, onStored) {
-      return table.transaction(key.ownerId, async (transaction) => {
-        const keys = working(await find('ownerId', [key.ownerId], transaction), key.createdAt)
+      return table.transaction(key.ownerId, async (transaction, ownerId = key.ownerId) => {
+        if (ownerId === null) throw new DUAL_AUTH_OWNER_UNKNOWN()
+        const keys = await working(ownerId, key.createdAt, transaction)
         if (keys.length >= 2 * limit || keys.filter(({ replacedBy }) => replacedBy === null).length >= limit) {
           return false
         }
-        await add(noticed(rowFromNewKey(key), +key.createdAt), transaction)
-        await onStored?.(recordFromNewKey(key), transaction)
+        const stored = { ...key, ownerId }
+        await add(rowFromNewKey(stored), transaction)
+        await onStored?.(recordFromNewKey(stored), transaction)
         return true
       })
     },
     async list (ownerId, query) {
       return pageOf((await find('ownerId', [ownerId])).map(recordFromRow), query)
     },
-    async revoke (ownerId, id, by, at, onStored) {
-      return table.transaction(ownerId, async (transaction) => {
+    async revoke (givenId, id, by, at, onStored) {
+      const begin = table.revocation === undefined ? 'transaction' : 'revocation'
+      return table[begin]!(givenId, async (transaction, ownerId = givenId) => {
+        if (ownerId === null) return false
         const [row] = await find('id', [id], transaction)
         if (row?.ownerId !== ownerId) return false
-        const revoked = row.revokedAt === null
-          ? await update(row, at, { revokedAt: null }, { revokedAt: +at, revokedBy: by }, transaction)
-          : null
-        if (revoked !== null) await onStored?.(recordFromRow(revoked), transaction)
+        const { changes } = changeOf(row, at, { revokedAt: +at, revokedBy: by })
+        const isRevoked = row.revokedAt === null && await table.update(id, { revokedAt: null }, changes, transaction)
+        // Read again: it may have been rotated or used meanwhile.
+        const [revoked] = isRevoked ? await find('id', [id], transaction) : []
+        if (revoked !== undefined) await onStored?.(recordFromRow(revoked), transaction)
         return true
       })
     },
-    async rotate (ownerId, id, at, plan, onRotated) {
-      return table.transaction(ownerId, async (transaction) => {
-        const rows = await find('ownerId', [ownerId], transaction)
-        const row = rows.find((row) => row.id === id)
-        if (row === undefined) return null
-        const line: ApiKeyRecord[] = []
-        for (let next: KeyRow | undefined = row; next !== undefined && line.length <= rows.length;) {
-          const { replacedBy }: KeyRow = next
-          next = rows.find((row) => row.id === replacedBy)
-          if (next !== undefined) line.push(recordFromRow(next))
-        }
-        const successor = line.findLast((key) => statusOfKey(key, at) === 'active') ?? line.at(-1) ?? null
-        const { successor: next, expiresAt, revokedAt } = plan({
+    async rotate (givenId, id, at, plan, onRotated) {
+      return table.transaction(givenId, async (transaction, ownerId = givenId) => {
+        if (ownerId === null) return null
+        const [row] = await find('id', [id], transaction)
+        if (row?.ownerId !== ownerId) return null
+        const { successor, expiresAt, revokedAt } = plan({
           key: recordFromRow(row),
-          successor,
-          working: working(rows, at).length
+          successor: await lastSuccessor(row, at, transaction),
+          working: (await working(ownerId, at, transaction)).length
         })
-        await add(noticed(rowFromNewKey(next, id, row.networks), +next.createdAt), transaction)
-        const replaced = await update(row, at, { revokedAt: row.revokedAt }, {
+        const next = { ...successor, ownerId }
+        // This first: a foreign key locks the row of the owner, and a transaction that deletes the owner locks that row
+        // before its keys.
+        await add(rowFromNewKey(next, id, row.networks), transaction)
+        const { changes, after } = changeOf(row, at, {
           replacedBy: next.id,
           expiresAt: expiresAt && +expiresAt,
           ...(revokedAt !== null && { revokedAt: +revokedAt, revokedBy: next.createdBy })
-        }, transaction)
-        if (replaced === null) {
-          throw new Error(
-            `the API key ${id} changed during its rotation: the table's transaction must keep others of the ` +
-              'same owner out'
-          )
+        })
+        // The lock of the owner keeps other rotations away, but no revocation.
+        if (!await table.update(id, { revokedAt: row.revokedAt }, changes, transaction)) {
+          throw new DUAL_AUTH_KEY_INACTIVE('revoked')
         }
-        const rotated = { key: recordFromNewKey(next, id), replaced: recordFromRow(replaced) }
+        const rotated = { key: recordFromNewKey(next, id), replaced: recordFromRow(after) }
         await onRotated?.(rotated, transaction)
         return rotated
       })
@@ -223,48 +245,57 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
           )
         }
         const rows = new Map((await find('id', left.map(({ id }) => id))).map((row) => [row.id, row]))
-        const again: typeof uses[number][] = []
-        for (const use of left) {
+        const worthy = left.flatMap((use) => {
           const row = rows.get(use.id)
-          const outcome = row === undefined ? null : await touchOne(row, use.networks, at, unlessAfter)
-          if (outcome === 'again') again.push(use)
-          else if (outcome !== null) notable.push(outcome)
+          const used = row === undefined ? null : usedRow(row, use.networks, at, unlessAfter)
+          if (row === undefined || used === null) return []
+          return [{ ...used, ...changeOf(row, at, used.changes), id: row.id, use }]
+        })
+        const changed = await updateAll(worthy)
+        for (const { id, after, isFirst, newNetworks } of worthy) {
+          if (!changed.has(id) || (!isFirst && newNetworks.length === 0)) continue
+          notable.push({ key: recordFromRow(after), isFirst, newNetworks })
         }
-        left = again
+        // Others wrote to the same rows.
+        left = worthy.filter(({ id }) => !changed.has(id)).map(({ use }) => use)
       }
       return notable
     },
     async takeNotices (at, limit) {
       const notices: KeyNotice[] = []
       for (let isProgress = true; isProgress && notices.length < limit;) {
-        isProgress = false
+        const rows = (await table.due(+at, limit - notices.length)).map((row) => readRow(row))
+        // Without an end, it would be found again and again.
+        const early = rows.find(({ noticeAt }) => noticeAt === null || noticeAt > +at)
+        if (early !== undefined) {
+          throw new Error(
+            `due of the table must return rows whose noticeAt is at or before the time, not ${String(early.noticeAt)}`
+          )
+        }
         // Another replica may be faster; and what is due no more is only given its next time.
-        for (const row of (await table.due(+at, limit - notices.length)).map(readRow)) {
-          // Without an end, it would be found again and again.
-          if (row.noticeAt === null || row.noticeAt > +at) {
-            throw new Error(
-              `due of the table must return rows whose noticeAt is at or before the time, not ${String(row.noticeAt)}`
-            )
-          }
-          const due = noticesDue(row, +at)
-          const { lastUsedAt, expiresAt, revokedAt, replacedBy, expiryNotice, unusedNoticeAt, noticeAt } = row
-          const changes = Object.assign({}, ...due.map(({ given }) => given)) as Partial<KeyRow>
-          if (
-            await update(row, at, {
-              lastUsedAt,
-              expiresAt,
-              revokedAt,
-              replacedBy,
-              expiryNotice,
-              unusedNoticeAt,
-              noticeAt
-            }, changes) === null
-          ) continue
-          isProgress = true
-          notices.push(...due.map(({ type, days }) => ({ type, days, key: recordFromRow(row) })))
+        const changed = await updateAll(rows.map((row) => {
+          const { id, lastUsedAt, expiresAt, revokedAt, replacedBy, expiryNotice, unusedNoticeAt, noticeAt } = row
+          const was = { lastUsedAt, expiresAt, revokedAt, replacedBy, expiryNotice, unusedNoticeAt, noticeAt }
+          const given = noticesDue(row, +at).map(({ given }) => given)
+          const changes = Object.assign({ expiryNotice, unusedNoticeAt }, ...given) as Partial<KeyRow>
+          return { id, was, ...changeOf(row, at, changes) }
+        }))
+        isProgress = changed.size > 0
+        for (const row of rows.filter(({ id }) => changed.has(id))) {
+          notices.push(...noticesDue(row, +at).map(({ type, days }) => ({ type, days, key: recordFromRow(row) })))
         }
       }
       return notices
     }
   }
+}
+
+/** What to write for a change: with the time of the next notice. */
+function changeOf (
+  row: KeyRow,
+  at: Date,
+  changes: Partial<KeyRow>
+): { readonly changes: Partial<KeyRow>, readonly after: KeyRow } {
+  const after = noticed({ ...row, ...changes }, +at)
+  return { changes: { ...changes, noticeAt: after.noticeAt }, after }
 }

@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib'
 import type { ApiKeyOwner } from 'fastify'
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
-import { COLUMNS, type FoundRow, type KeyColumn, type KeyRow } from './key-row.ts'
+import { COLUMNS, type KeyColumn, type KeyRow } from './key-row.ts'
 import type { KeyTable } from './key-table.ts'
+import { columnName, demandReadable, foundRow, nameInRow, onlyWorking, type Row } from './knex-rows.ts'
 import type { OwnerColumns } from './lookup.ts'
 import { tableNames, type OtherDialect, type TableNames, type TableOptions } from './names.ts'
-import { demandReadable } from './record-row.ts'
 
 /*
  * The table of keys in MySQL, MariaDB and SQLite: strings, and times as whole numbers, which no setting of a session,
@@ -15,8 +15,6 @@ import { demandReadable } from './record-row.ts'
 
 /** Owners share these rows: two whose rows are the same wait for each other, no more. */
 const LOCKS = 64
-
-const nameInRow = (column: string): string => column.toLowerCase()
 
 interface Dialect {
   /** Statements that create what is missing. */
@@ -133,16 +131,12 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
 }
 
 function definitions ({ ownerColumn }: TableNames): string[] {
-  return COLUMNS.map((column) => `${backticks(snake(column, ownerColumn))} ${TYPES[column]}`)
+  return COLUMNS.map((column) => `${backticks(columnName(column, ownerColumn))} ${TYPES[column]}`)
 }
 
 function indexOf (table: string, column: string): string {
   const [schema, name] = table.includes('.') ? table.split('.') as [string, string] : ['', table]
   return backticks(`${schema && `${schema}.`}${name}_${column}_index`)
-}
-
-function snake (column: KeyColumn, ownerColumn: string): string {
-  return column === 'ownerId' ? ownerColumn : column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 export async function createTable (knex: Knex, dialect: OtherDialect, names: TableNames): Promise<void> {
@@ -158,12 +152,12 @@ export function knexTable (
   const names = tableNames(options)
   const { table, ownerColumn } = names
   const { lock, transaction, flaw, isSchemaError, isMissingOwner } = DIALECTS[dialect]
-  const selection = COLUMNS.map((column) => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, ownerColumn)]))
+  const selection = COLUMNS.map((column) => knex.raw(`?? as ${nameInRow(column)}`, [columnName(column, ownerColumn)]))
   const columnsOf = (row: Partial<KeyRow>): Record<string, string | number | null> =>
-    Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, ownerColumn), value]))
-  // What `postProcessResponse` renames is undefined here, which no column may be.
-  const found = (rows: ReadonlyArray<Record<string, unknown>>) =>
-    rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, row[nameInRow(column)]])) as FoundRow)
+    Object.fromEntries(
+      Object.entries(row).map(([column, value]) => [columnName(column as KeyColumn, ownerColumn), value])
+    )
+  const found = (rows: readonly Row[]) => rows.map((row) => foundRow(row, COLUMNS))
 
   return {
     async ready () {
@@ -190,8 +184,10 @@ export function knexTable (
         return work(trx)
       }, transaction)
     },
-    async find (column, values, trx = knex as Knex.Transaction) {
-      return found(await trx(table).whereIn(snake(column, ownerColumn), [...values]).select(selection))
+    ...dialect === 'mysql' && { revocation: async (_ownerId, work) => knex.transaction(work, transaction) },
+    async find (column, values, trx = knex as Knex.Transaction, workingAt) {
+      const query = trx(table).whereIn(columnName(column, ownerColumn), [...values]).select(selection)
+      return found(await (workingAt === undefined ? query : query.modify(onlyWorking, workingAt)))
     },
     async due (at, limit) {
       return found(await knex(table).where('notice_at', '<=', at).orderBy('notice_at').limit(limit).select(selection))

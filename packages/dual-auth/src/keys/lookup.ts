@@ -4,10 +4,13 @@ import { setImmediate } from 'node:timers'
 import type { ApiKeyOwner } from 'fastify'
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { tableNames, type TableOptions } from './names.ts'
+import { readRow, STORED, storedFromRow } from './key-row.ts'
+import { foundRow, rowsOf, textOf, type Row } from './knex-rows.ts'
+import type { TableNames, TableOptions } from './names.ts'
 import { must, noOthers, object, string, strings } from '../option-checks.ts'
+import { selected } from './postgres-columns.ts'
 import { isSchemaError, isUnprepared, recovering } from './postgres-errors.ts'
-import { rowsOf, selected, text, type Row } from './record-row.ts'
+import type { ApiKeyStore } from './store.ts'
 
 /** The row of an owner that comes with each of its keys. */
 export interface OwnerColumns {
@@ -41,13 +44,8 @@ export interface KnexStoreOptions extends TableOptions {
 
 /** Reads keys by their fingerprints. */
 export interface Lookup {
-  /**
-   * Shares a statement with other calls of the same turn of the event loop. `owner` is null if the owner has no row,
-   * and undefined without the option.
-   */
-  find(
-    fingerprints: readonly Buffer[]
-  ): Promise<{ readonly row: Row, readonly owner: ApiKeyOwner | null | undefined } | null>
+  /** Shares a statement with other calls of the same turn of the event loop. */
+  readonly find: ApiKeyStore['find']
   /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the owners cannot be read, or their key is not unique */
   check(): Promise<void>
 }
@@ -74,16 +72,13 @@ interface Waiting {
 /**
  * The statement is written once, and not built by knex on each call, which takes a fifth of the time of a look-up.
  *
- * @param columns - of `api_keys`
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function createLookup (
   knex: Knex,
-  columns: Parameters<typeof selected>[1],
-  { owner, namedStatements = true, table, ownerColumn, ...rest }: KnexStoreOptions
+  names: TableNames,
+  { owner, namedStatements = true }: Pick<KnexStoreOptions, 'owner' | 'namedStatements'>
 ): Lookup {
-  noOthers('knexStore.', rest)
-  const names = tableNames({ ...table !== undefined && { table }, ...ownerColumn !== undefined && { ownerColumn } })
   must(typeof namedStatements === 'boolean', 'knexStore.namedStatements must be true or false')
   const owners = owner === undefined ? undefined : ownerColumns(owner)
   // As knex spells them: hosts may have set `wrapIdentifier`.
@@ -97,8 +92,7 @@ export function createLookup (
   const join = owners === undefined
     ? ''
     : ` left join ${quoted(owners.table)} as owner on owner.${quoted(owners.key)} = api_keys.${names.quotedOwner}`
-  const select =
-    `select ${[selected(names, columns, 'api_keys'), ...joined].join(', ')} from ${names.quotedTable} as ` +
+  const select = `select ${[selected(STORED, names.ownerColumn), ...joined].join(', ')} from ${names.quotedTable} as ` +
     `api_keys${join} where api_keys.fingerprint in `
   /** By the number of fingerprints. */
   const statements: Statement[] = []
@@ -113,13 +107,15 @@ export function createLookup (
     return { sql, name }
   }
 
-  async function find (fingerprints: readonly Buffer[]) {
+  const find: Lookup['find'] = async (fingerprints) => {
     const row = await new Promise<Row | undefined>((resolve, reject) => {
       const length = waiting.push({ fingerprints, resolve, reject })
       if (length === 1) setImmediate(flush)
       if (length === MOST) flush()
     })
-    return row === undefined ? null : { row, owner: ownerFromRow(row) }
+    if (row === undefined) return null
+    const stored = storedFromRow(readRow(foundRow(row, STORED), STORED))
+    return owners === undefined ? stored : { ...stored, owner: ownerFromRow(row, owners) }
   }
 
   /**
@@ -131,7 +127,7 @@ export function createLookup (
     waiting = []
     if (calls.length === 0) return
     rowsOfAll(calls.map(({ fingerprints }) => fingerprints)).then((rows) => {
-      const found = new Map(rows.map((row) => [text(row, 'fingerprint'), row]))
+      const found = new Map(rows.map((row) => [textOf(row, 'fingerprint'), row]))
       for (const { fingerprints, resolve } of calls) {
         resolve(
           fingerprints.map((fingerprint) => found.get(fingerprint.toString('hex'))).find((row) => row !== undefined)
@@ -157,12 +153,6 @@ export function createLookup (
     })
   }
 
-  function ownerFromRow (row: Row): ApiKeyOwner | null | undefined {
-    if (owners === undefined) return undefined
-    if (text(row, 'ownerfound') !== 'true') return null
-    return Object.fromEntries(owners.columns.map((column, i) => [column, row[`owner${i}`]])) as unknown as ApiKeyOwner
-  }
-
   async function check (): Promise<void> {
     if (owners === undefined) return
     const { table, key } = owners
@@ -174,14 +164,20 @@ export function createLookup (
           `${names.table}.${names.ownerColumn}: ${reason}`
       )
     })
-    const [index = {}] = rowsOf(await knex.raw(UNIQUE, [quoted(table), quoted(key)]))
+    const [index] = rowsOf(await knex.raw(UNIQUE, [quoted(table), quoted(key)]))
     must(
-      text(index, 'found') === 'true',
+      textOf(index, 'found') === 'true',
       `knexStore.owner.key must be unique: ${table} has no unique index on ${key} alone`
     )
   }
 
   return { find, check }
+}
+
+/** @returns null if the owner has no row */
+function ownerFromRow (row: Row, { columns }: Required<OwnerColumns>): ApiKeyOwner | null {
+  if (textOf(row, 'ownerfound') !== 'true') return null
+  return Object.fromEntries(columns.map((column, i) => [column, row[`owner${i}`]])) as unknown as ApiKeyOwner
 }
 
 /** Otherwise a key could get the columns of another owner. */

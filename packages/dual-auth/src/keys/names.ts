@@ -16,8 +16,6 @@ export interface TableNames extends Required<TableOptions> {
   readonly quotedOwner: string
   /** The call that creates the table, for messages. */
   readonly creation: string
-  /** The columns to select or return, which the rows have under their own names. */
-  columns(names: readonly string[]): string[]
 }
 
 // As PostgreSQL folds them. Not an expression.
@@ -55,8 +53,7 @@ export function tableNames ({ table = 'api_keys', ownerColumn = 'owner_id' }: Ta
     quotedOwner: quoted(ownerColumn),
     creation: `createApiKeysTable(knex${
       table === 'api_keys' && ownerColumn === 'owner_id' ? '' : `, { table: '${table}', ownerColumn: '${ownerColumn}' }`
-    })`,
-    columns: (names) => names.map((name) => name === 'owner_id' ? `${ownerColumn} as owner_id` : name)
+    })`
   }
 }
 

@@ -3,6 +3,7 @@ import { isDate } from 'node:util/types'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_NAME_BLANK } from '../errors.ts'
+import { errorOfField } from '../field-error.ts'
 import { must, noOthers, object, string } from '../option-checks.ts'
 import { apiKeySettings, type ApiKeyOptions, type ApiKeySettings } from '../options.ts'
 import { fingerprint, mintKey } from './format.ts'
@@ -110,12 +111,10 @@ export async function newKey (
 ): Promise<{ stored: NewApiKey, plaintext: string }> {
   const label = keyName(name)
   // The name of a successor comes from the key that it replaces.
-  if (label === '' && name !== '') throw Object.assign(new DUAL_AUTH_NAME_BLANK(), { field: 'name' })
+  if (label === '' && name !== '') throw errorOfField('name', new DUAL_AUTH_NAME_BLANK())
   // As verification reads the clock.
   const createdAt = new Date(Date.now())
-  if (hasEnded(expiresAt, createdAt)) {
-    throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
-  }
+  if (hasEnded(expiresAt, createdAt)) throw errorOfField('expires_at', new DUAL_AUTH_EXPIRY_PAST())
   const { prefix, plaintext } = mintKey(marker)
   const [pepper] = peppers
   const secrets = {

@@ -2,8 +2,10 @@ import { hasEnded, type KeyNotice } from './store.ts'
 import type { KeyRow } from './key-row.ts'
 
 const DAY = 86_400_000
-const STEPS = [1, 7, 30]
-const UNUSED = 90
+/** A key is told to expire when it has so many days left. */
+export const STEPS: readonly number[] = [1, 7, 30]
+/** A key is told to be unused after so many days. */
+export const UNUSED = 90
 
 type NoticeColumns = Pick<
   KeyRow,

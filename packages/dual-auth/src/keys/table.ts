@@ -3,56 +3,9 @@ import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { noOthers } from '../option-checks.ts'
 import { createTable as createOtherTable } from './knex-table.ts'
 import { dialectOf, tableNames, type TableNames, type TableOptions } from './names.ts'
-import { rowsOf } from './record-row.ts'
+import { columnName, rowsOf } from './knex-rows.ts'
+import { definition, POSTGRES_COLUMNS } from './postgres-columns.ts'
 import { committed } from './transaction.ts'
-
-const createTable = ({ quotedTable, quotedOwner }: TableNames) => `
-  create table ${quotedTable} (
-    id uuid primary key,
-    ${quotedOwner} text not null,
-    name text not null,
-    prefix text not null unique,
-    scopes text[] not null default '{}',
-    fingerprint bytea not null unique check (octet_length(fingerprint) = 32),
-    pepper_id text not null,
-    hash bytea not null,
-    created_at timestamptz not null,
-    created_by text not null,
-    last_used_at timestamptz,
-    last_used_network text,
-    networks text[] not null default '{}',
-    expires_at timestamptz,
-    revoked_at timestamptz,
-    revoked_by text,
-    replaces uuid,
-    replaced_by uuid,
-    expiry_notice smallint,
-    unused_notice_at timestamptz
-  )`
-
-/** Every column that the store reads or writes. */
-export const COLUMNS = [
-  'id',
-  'owner_id',
-  'name',
-  'prefix',
-  'scopes',
-  'fingerprint',
-  'pepper_id',
-  'hash',
-  'created_at',
-  'created_by',
-  'last_used_at',
-  'last_used_network',
-  'networks',
-  'expires_at',
-  'revoked_at',
-  'revoked_by',
-  'replaces',
-  'replaced_by',
-  'expiry_notice',
-  'unused_notice_at'
-]
 
 /**
  * Creates the table `api_keys` with its indexes, if it is missing. Call it at startup or in a migration; several
@@ -75,15 +28,17 @@ export async function createApiKeysTable (
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     const missing = await missingColumns(trx, names)
     if (missing.length === 0) return
-    if (missing.length < COLUMNS.length) {
+    if (missing.length < POSTGRES_COLUMNS.length) {
       throw new DUAL_AUTH_INVALID_OPTION(
         `createApiKeysTable changes no table that exists, and ${table} has no column ${missing.join(', ')}`
       )
     }
-    await trx.raw(createTable(names))
+    await trx.raw(
+      `create table ${quotedTable} (${POSTGRES_COLUMNS.map((column) => definition(column, ownerColumn)).join(', ')})`
+    )
     const index = `${table.split('.').at(-1)}_${ownerColumn}`
     await trx.raw(`create index "${index}_created_at_index" on ${quotedTable} (${quotedOwner}, created_at)`)
-    // Creating a key counts those that work, and owners may have revoked thousands.
+    // Creating a key reads those that work, and owners may have revoked thousands.
     await trx.raw(`create index "${index}_unrevoked_index" on ${quotedTable} (${quotedOwner}) where revoked_at is null`)
   })
 }
@@ -93,8 +48,7 @@ export async function createApiKeysTable (
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
-export async function throwUnreadable (knex: Knex, options: TableOptions): Promise<never> {
-  const names = tableNames(options)
+export async function throwUnreadable (knex: Knex, names: TableNames): Promise<never> {
   const missing = await missingColumns(knex, names)
   throw new DUAL_AUTH_INVALID_OPTION(
     `apiKeys.store must be able to read the table ${names.table}, but ${whyUnreadable(names, missing)}`
@@ -102,7 +56,7 @@ export async function throwUnreadable (knex: Knex, options: TableOptions): Promi
 }
 
 function whyUnreadable ({ creation }: TableNames, missing: readonly string[]): string {
-  if (missing.length === COLUMNS.length) return `the table is missing: create it with ${creation}`
+  if (missing.length === POSTGRES_COLUMNS.length) return `the table is missing: create it with ${creation}`
   if (missing.length === 0) return 'this database user may not read it'
   return `it has no column ${missing.join(', ')}`
 }
@@ -116,5 +70,5 @@ async function missingColumns (knex: Knex, { quotedTable, ownerColumn }: TableNa
     )
   )
   const present = new Set(rows.map(({ name }) => name))
-  return COLUMNS.map((name) => name === 'owner_id' ? ownerColumn : name).filter((name) => !present.has(name))
+  return POSTGRES_COLUMNS.map((column) => columnName(column, ownerColumn)).filter((name) => !present.has(name))
 }

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { headersFromOutage } from '../challenge.ts'
 import type { Core } from '../core.ts'
+import { errorOfField } from '../field-error.ts'
 import { LATEST, newKey } from '../keys/new-key.ts'
 import { DEFAULT_GRACE, rotationFrom } from '../keys/rotation.ts'
 import { recordFromNewKey, type ApiKeyRecord } from '../keys/store.ts'
@@ -111,10 +112,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
     const { name, scopes = 'all', expires_at: expiry } = request.body
     const unknown = scopes === 'all' ? [] : scopes.filter((scope) => !knownScopes().has(scope))
     if (unknown.length > 0) {
-      throw Object.assign(
-        new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ') || NO_SCOPES),
-        { field: 'scopes' }
-      )
+      const known = [...knownScopes()].join(', ') || NO_SCOPES
+      throw errorOfField('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), known))
     }
     const by = request[BY]
     const { stored, plaintext } = await newKey(apiKeys, {
