@@ -59,7 +59,8 @@ const english = {
   },
   saved: {
     created: (kind: string) => `${kind} created`,
-    updated: (kind: string) => `${kind} saved`
+    updated: (kind: string) => `${kind} saved`,
+    since: 'What you typed since is not saved yet'
   },
   unsaved: {
     title: 'Discard what you typed?',

@@ -400,6 +400,16 @@ t.test('a key has an end, and says when it is near', async (t) => {
     '2027-01-01T05:59:59.000Z',
     'the end of the day where the shop is'
   )
+  for (
+    const [date, zone, end] of [
+      ['2026-03-29', 'Europe/Berlin', '2026-03-29T21:59:59.000Z'],
+      ['2026-10-25', 'Europe/Berlin', '2026-10-25T22:59:59.000Z'],
+      // Clocks that change at midnight: 23:59 comes twice, 00:00 does not come, 00:00 comes twice.
+      ['2026-04-04', 'America/Santiago', '2026-04-05T03:59:59.000Z'],
+      ['2026-09-05', 'America/Santiago', '2026-09-06T03:59:59.000Z'],
+      ['2026-10-31', 'America/Havana', '2026-11-01T03:59:59.000Z']
+    ] as const
+  ) t.equal(endOf('date', date, zone, now), end, `the whole of ${date} in ${zone}`)
   t.equal(endOf('date', '', 'UTC', now), undefined)
   t.equal(endOf('never', '', 'UTC', now), null)
   t.ok(endsSoon({ status: 'active', expires_at: '2026-01-10T00:00:00Z' }, now))

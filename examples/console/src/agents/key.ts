@@ -1,4 +1,4 @@
-import { instantFrom } from '../catalog/zoned.ts'
+import { instantFrom, localFrom } from '../catalog/zoned.ts'
 
 /** An API key as the server lists it. */
 export interface ApiKey {
@@ -22,7 +22,8 @@ export interface NewKey extends ApiKey {
   readonly warnings: readonly string[]
 }
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 /** How long before its end a key is said to expire soon, in milliseconds. */
 export const SOON = 14 * DAY
@@ -49,5 +50,13 @@ export type Life = keyof typeof LIVES
 export function endOf (life: Life, date: string, timeZone: string, now = Date.now()): string | null | undefined {
   if (life === 'never') return null
   if (life !== 'date') return new Date(now + LIVES[life] * DAY).toISOString()
-  return /^\d{4}-\d{2}-\d{2}$/.test(date) ? instantFrom(`${date}T23:59:59`, timeZone) : undefined
+  return /^\d{4}-\d{2}-\d{2}$/.test(date) ? lastSecondOf(date, timeZone) : undefined
+}
+
+/** The last second of a day in a zone, also where a clock that changes at midnight shows that hour twice or never. */
+function lastSecondOf (date: string, timeZone: string): string {
+  const next = new Date(Date.parse(date) + DAY).toISOString().slice(0, 10)
+  const last = Date.parse(instantFrom(`${next}T00:00`, timeZone)!) - 1000
+  const ends = [last + HOUR, last, last - HOUR].map((at) => new Date(at).toISOString())
+  return ends.find((end) => localFrom(end, timeZone).startsWith(date))!
 }

@@ -1,6 +1,6 @@
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Create, ListBase, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { ListBase, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { CreateLink } from '../layout/create-link.tsx'
 import { DeleteButton } from '../layout/delete-button.tsx'
@@ -8,11 +8,11 @@ import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
+import { RecordCreate } from '../layout/record-create.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordTable } from '../layout/record-table.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
-import { useSaved } from '../layout/use-go-on.ts'
-import { withoutEmpty } from './without-empty.ts'
+import { KEEP_TYPED } from '../layout/sending.ts'
 
 interface Words {
   readonly create: string
@@ -52,9 +52,8 @@ function Records ({ words, children }: { readonly words: Words, readonly childre
 export function NamedRecordCreate (
   { title, defaults, children }: { readonly title: string, readonly defaults?: object, readonly children: ReactNode }
 ) {
-  const created = useSaved('created', 'list')
   return (
-    <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
+    <RecordCreate to='list'>
       <Heading title={title} />
       <SimpleForm
         defaultValues={defaults}
@@ -66,7 +65,7 @@ export function NamedRecordCreate (
       >
         <FormGuard>{children}</FormGuard>
       </SimpleForm>
-    </Create>
+    </RecordCreate>
   )
 }
 
@@ -77,6 +76,7 @@ export function NamedRecordEdit (
     <RecordEdit>
       <NameAsHeading />
       <SimpleForm
+        resetOptions={KEEP_TYPED}
         toolbar={
           <Toolbar>
             <SaveButton />

@@ -1,18 +1,19 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Button, Stack } from '@mui/material'
 import { Fragment, lazy, type ReactNode, Suspense } from 'react'
-import { Create, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
+import { Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
+import { RecordCreate } from '../layout/record-create.tsx'
 import { FLAT, RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { loaded } from '../loaded.ts'
 import { SaveBar } from '../layout/save-bar.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
+import { KEEP_TYPED } from '../layout/sending.ts'
 import { Section } from '../layout/section.tsx'
-import { useSaved } from '../layout/use-go-on.ts'
 import { statusText, texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { AttributesInput } from './attributes-input.tsx'
@@ -21,16 +22,14 @@ import { CurrencyInput } from './currency-input.tsx'
 import { MoneyInput } from './money-input.tsx'
 import { PicturesInput } from './pictures-input.tsx'
 import { TagsInput } from './tags-input.tsx'
-import { withoutEmpty } from './without-empty.ts'
 
 const PricesOfProduct = lazy(async () => await loaded(async () => await import('./prices-of-product.tsx')))
 
 /** Creates a product. */
 export function ProductCreate () {
-  const created = useSaved('created', 'edit')
   const { currency } = useShop()
   return (
-    <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
+    <RecordCreate to='edit' component='div' sx={FLAT}>
       <PageHeading title={texts.products.create} />
       <Form
         defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }}
@@ -39,7 +38,7 @@ export function ProductCreate () {
           <Fields />
         </FormGuard>
       </Form>
-    </Create>
+    </RecordCreate>
   )
 }
 
@@ -48,7 +47,7 @@ export function ProductEdit () {
   return (
     <RecordEdit component={WithoutCard} stays sx={FLAT}>
       <Heading />
-      <Form>
+      <Form resetOptions={KEEP_TYPED}>
         <FormGuard>
           <Fields isKnown />
         </FormGuard>

@@ -72,7 +72,8 @@ export const german: Texts = {
   },
   saved: {
     created: (kind) => `${kind} erstellt`,
-    updated: (kind) => `${kind} gespeichert`
+    updated: (kind) => `${kind} gespeichert`,
+    since: 'Spätere Eingaben sind noch nicht gespeichert'
   },
   unsaved: {
     title: 'Eingaben verwerfen?',

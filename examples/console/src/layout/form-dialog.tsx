@@ -1,8 +1,7 @@
-import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
+import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
-import { SavedAsShown } from './saved-as-shown.tsx'
 import { texts } from '../texts.ts'
 import { useReadAgain } from './use-read-again.ts'
 
@@ -95,7 +94,9 @@ export function FormDialog (
       >
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
-          <SavedAsShown isBusy={isBusy}>{children(known === undefined ? {} : { [known]: atField ?? '' })}</SavedAsShown>
+          <Box sx={FIELDS} {...isBusy && { inert: '' }}>
+            {children(known === undefined ? {} : { [known]: atField ?? '' })}
+          </Box>
           {error !== undefined && known === undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
         </DialogContent>
         <DialogActions>
@@ -125,6 +126,9 @@ export function FormDialog (
     </Dialog>
   )
 }
+
+/** They are dim while they are being sent: the dialog closes after that, and what was typed meanwhile would be gone. */
+const FIELDS = { display: 'contents', '&[inert] > *': { opacity: 0.5 } } as const
 
 /** A date that is half typed has no value, as an empty one. @throws {@link ApiError} about its field */
 function refuseHalfTyped (form: HTMLFormElement): void {

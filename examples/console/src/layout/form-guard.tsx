@@ -1,23 +1,33 @@
-import { type ReactNode, useEffect } from 'react'
-import { useFormState } from 'react-hook-form'
+import { type ReactNode, useContext, useEffect } from 'react'
+import { useFormContext, useFormState } from 'react-hook-form'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
-import { SavedAsShown } from './saved-as-shown.tsx'
+import { SendingContext, typedSince } from './sending.ts'
 
 /**
- * The fields of each form: what was typed is not lost without a question or while it is being saved, and after it was
- * refused, the first wrong field has the focus.
+ * The fields of each form: what was typed is not lost without a question, and after it was refused, the first wrong
+ * field has the focus, unless somebody goes on typing.
  */
 export function FormGuard ({ children }: { readonly children: ReactNode }) {
+  const form = useFormContext()
   const { isSubmitting, errors, dirtyFields } = useFormState()
+  const sending = useContext(SendingContext)
   useEffect(() => {
-    if (!isSubmitting && Object.keys(errors).length > 0) {
+    sending.form = form
+    return () => {
+      sending.form = undefined
+    }
+  }, [form])
+  useEffect(() => {
+    if (isSubmitting) return
+    if (Object.keys(errors).length > 0 && Object.keys(typedSince(sending)).length === 0) {
       document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus()
     }
+    sending.sent = undefined
   }, [isSubmitting])
   return (
-    <SavedAsShown isBusy={isSubmitting}>
+    <>
       {Object.keys(dirtyFields).length > 0 && <AskBeforeLeaving />}
       {children}
-    </SavedAsShown>
+    </>
   )
 }

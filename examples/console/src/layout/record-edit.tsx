@@ -4,7 +4,8 @@ import { Edit, type EditProps, useEditContext } from 'react-admin'
 import { AS_OPENED } from '../api/save.ts'
 import { NoRecord } from './no-record.tsx'
 import { PageSkeleton } from './page-skeleton.tsx'
-import { useSaved } from './use-go-on.ts'
+import { SendingContext } from './sending.ts'
+import { useSaved } from './use-saved.ts'
 
 interface FrameProps {
   readonly className?: string
@@ -18,16 +19,22 @@ interface RecordEditProps extends EditProps {
 
 /** The form of a record, as the record was when somebody opened it. */
 export function RecordEdit ({ stays = false, ...props }: RecordEditProps) {
-  const saved = useSaved('updated', stays ? undefined : 'list')
+  const { sending, ...saved } = useSaved(() => 'updated', stays ? undefined : 'list')
   return (
-    <Edit
-      mutationMode='pessimistic'
-      mutationOptions={saved}
-      queryOptions={AS_OPENED}
-      actions={false}
-      component={InCard}
-      {...props}
-    />
+    <SendingContext.Provider value={sending}>
+      <Edit
+        mutationMode='pessimistic'
+        mutationOptions={saved}
+        transform={(data: object) => {
+          sending.sent = { ...data }
+          return data
+        }}
+        queryOptions={AS_OPENED}
+        actions={false}
+        component={InCard}
+        {...props}
+      />
+    </SendingContext.Provider>
   )
 }
 

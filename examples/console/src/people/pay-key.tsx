@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ActButton } from '../layout/act-button.tsx'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
-import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -59,7 +58,7 @@ export function PayKey () {
     event.preventDefault()
     await attempt(async () => {
       await call(`${path}/key`, { method: 'PUT', data: { pay_secret_key: key.trim() } })
-      setKey('')
+      setKey((now) => now === key ? '' : now)
       await readAgain()
       await verify().catch((error: Error) => {
         throw new Error(texts.settings.savedOnly(error.message))
@@ -104,15 +103,13 @@ export function PayKey () {
             save(event)
           }}
         >
-          <SavedAsShown isBusy={isBusy}>
-            <TextField
-              label={texts.settings.newKey}
-              type='password'
-              autoComplete='off'
-              value={key}
-              onChange={({ target }) => setKey(target.value)}
-            />
-          </SavedAsShown>
+          <TextField
+            label={texts.settings.newKey}
+            type='password'
+            autoComplete='off'
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
           <Button type='submit' variant='contained' disabled={key.trim() === ''} loading={isBusy} sx={{ mt: 1 }}>
             {texts.settings.replace}
           </Button>

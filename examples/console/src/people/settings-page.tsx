@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Card, FormControlLabel, Stack, Switch, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
@@ -10,7 +10,6 @@ import { useSave } from '../layout/conflicts.tsx'
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Picker } from '../layout/picker.tsx'
-import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { isCurrency, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -66,22 +65,32 @@ function General ({ config }: { readonly config: Config }) {
   const notify = useNotify()
   // Only what was typed: the rest is as the server has it.
   const [typed, setTyped] = useState<Partial<Config>>({})
+  const latest = useRef(typed)
+  latest.current = typed
+  const sent = useRef(typed)
   const [error, setError] = useState<ApiError>()
   const [isBusy, setBusy] = useState(false)
   const shown = { ...config, ...typed }
   const changes = changesOf({ ...config }, { ...typed, ...typed.contact_email === '' && { contact_email: null } })
   useEffect(() => {
-    if (error !== undefined) document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus()
+    // Unless somebody goes on typing.
+    if (error === undefined || sent.current !== typed) return
+    document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus()
   }, [error])
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setError(undefined)
     setBusy(true)
+    sent.current = typed
     try {
       const json = await saveChanges(`/shops/${id}/config`, { ...config }, changes) as unknown as Config
       queryClient.setQueryData(['config'], json)
-      setTyped({})
-      notify(texts.settings.saved, { type: 'success' })
+      const since = changesOf(typed, latest.current)
+      setTyped(since)
+      notify(
+        Object.keys(since).length === 0 ? texts.settings.saved : `${texts.settings.saved}. ${texts.saved.since}`,
+        { type: 'success' }
+      )
     } catch (error) {
       setError(error as ApiError)
     }
@@ -106,41 +115,39 @@ function General ({ config }: { readonly config: Config }) {
           save(event)
         }}
       >
-        <SavedAsShown isBusy={isBusy}>
-          <Picker
-            {...input('currency', texts.settings.currency, texts.settings.currencyHelp)}
-            onChange={(text) => set('currency')(text.toUpperCase())}
-            choices={currencies()}
+        <Picker
+          {...input('currency', texts.settings.currency, texts.settings.currencyHelp)}
+          onChange={(text) => set('currency')(text.toUpperCase())}
+          choices={currencies()}
+        />
+        <Picker
+          {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))}
+          onChange={set('locale')}
+          choices={locales()}
+        />
+        <Picker
+          {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)}
+          onChange={set('time_zone')}
+          choices={timeZones()}
+        />
+        <TextField
+          {...input('contact_email', texts.settings.email)}
+          onChange={({ target }) => set('contact_email')(target.value)}
+        />
+        {SWITCHES.map(([field, label]) => (
+          <FormControlLabel
+            key={field}
+            sx={{ display: 'flex' }}
+            label={texts.settings[label]}
+            control={
+              <Switch
+                disabled={!isOwner}
+                checked={shown[field]}
+                onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })}
+              />
+            }
           />
-          <Picker
-            {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))}
-            onChange={set('locale')}
-            choices={locales()}
-          />
-          <Picker
-            {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)}
-            onChange={set('time_zone')}
-            choices={timeZones()}
-          />
-          <TextField
-            {...input('contact_email', texts.settings.email)}
-            onChange={({ target }) => set('contact_email')(target.value)}
-          />
-          {SWITCHES.map(([field, label]) => (
-            <FormControlLabel
-              key={field}
-              sx={{ display: 'flex' }}
-              label={texts.settings[label]}
-              control={
-                <Switch
-                  disabled={!isOwner}
-                  checked={shown[field]}
-                  onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })}
-                />
-              }
-            />
-          ))}
-        </SavedAsShown>
+        ))}
         {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && (
           <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>
         )}

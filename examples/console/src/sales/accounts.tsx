@@ -9,6 +9,7 @@ import { Pages } from '../layout/pages.tsx'
 import { FLAT, RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { Col, RecordTable } from '../layout/record-table.tsx'
+import { KEEP_TYPED } from '../layout/sending.ts'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { dateText, timeText } from '../times.ts'
@@ -87,6 +88,7 @@ export function AccountEdit () {
         <OrdersOfAccount />
         <Section title={texts.accounts.change}>
           <SimpleForm
+            resetOptions={KEEP_TYPED}
             sx={{ p: 0 }}
             toolbar={
               <Toolbar sx={{ px: 0, bgcolor: 'transparent' }}>
