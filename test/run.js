@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { nodeFlags } from './node-flags.js'
 
 /**
- * `npm test -- [--jobs N] [--all] [FILE...]`: runs the test files; without `--all` or names, those that are
+ * `npm test -- [--jobs N] [--all] [FILE or FOLDER...]`: runs the test files; without `--all` or names, those that are
  * {@link PROGRAMS} wait. It prints a line for each file, everything about those that fail, and what was skipped. A few
  * processes take the files from one queue, since most files run for less time than a process takes to start. The runner
  * of tap gives each file a process and measures coverage, in three times the time: `npm exec tap`.
@@ -42,7 +42,8 @@ const isProgram = (file) => PROGRAMS.test(readFileSync(file, 'utf8'))
 
 const existing = ['examples', 'packages', 'test'].flatMap(testsIn)
 const left = all || positionals.length > 0 ? [] : existing.filter(isProgram)
-const found = positionals.length > 0 ? positionals : existing.filter((file) => !left.includes(file))
+const named = positionals.flatMap((path) => path.endsWith('.ts') ? [path] : testsIn(path))
+const found = positionals.length > 0 ? named : existing.filter((file) => !left.includes(file))
 const fresh = found.filter((file) => FRESH.test(file) || FRESH.test(readFileSync(file, 'utf8')))
 const times = timesOfLastRun()
 // Those that take longest start first, so that no process is left with one of them at the end. A file that never ran

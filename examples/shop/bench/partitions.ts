@@ -17,6 +17,7 @@ import { bodySchemaOf, callOf, openFurnished, paramsOf, pathTo, type Request } f
 import { bodyFromSchema } from '../test/sample.ts'
 import type { Scope } from '../test/scope.ts'
 import { partition, schemas } from './partition.ts'
+import { notMeasured } from './shop.ts'
 
 /** How long all may take, in seconds. */
 const LIMIT = 1200
@@ -268,7 +269,7 @@ function withoutChance (body: string): string {
 
 const server = process.env['TEST_DATABASE_URL']
 if (server === undefined) {
-  console.log('NOT TRIED: set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
+  notMeasured('partitions. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created')
 } else {
   await inScope(LIMIT, async (t) => {
     await compare(t, server)
