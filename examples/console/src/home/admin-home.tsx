@@ -92,14 +92,14 @@ export function AdminHome () {
         sx={{
           display: 'grid',
           gap: 2,
-          gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' },
+          gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 2fr) minmax(0, 1fr)' },
           alignItems: 'start'
         }}
       >
         <Section title={texts.menu.shops}>
           <FoldingTable
             name={texts.menu.shops}
-            foldsBelow={460}
+            foldsBelow={550}
             columns={texts.home.shopColumns.map((name, index) => ({
               name,
               ...index > 0 && index < 4 && { align: 'right' as const }
