@@ -2,8 +2,8 @@
 // sample of the rows, and a statement with a name keeps its plan. So each order and each filter of each list is asked
 // of a large shop, of one of middle size and of a small one, each first page and the next, and its statements are
 // explained over twenty fresh samples, with the values and without them. Rows are counted, and not time. Exits with 1
-// if a statement reads more than twice as many rows by one sample than by another. It needs a PostgreSQL server
-// (TEST_DATABASE_URL, as a superuser).
+// if a statement reads more than twice as many rows by one sample than by another, or a page of products reads the
+// shop. It needs a PostgreSQL server (TEST_DATABASE_URL, as a superuser).
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import knex from 'knex'
@@ -24,6 +24,8 @@ const SMALL = { shops: 50, products: 200 }
 const LIMIT = 3600
 /** How much more one sample may read than another: so many rows are nothing, and so many times as many. */
 const CHANCE = { rows: 500, times: 2 }
+/** The most rows that a page may read, of lists that have an index for each order. */
+const MOST: Readonly<Record<string, number>> = { products: 5000 }
 const LISTS = ['products', 'orders', 'prices', 'accounts', 'history']
 /** Of these, each filter is asked in each order. */
 const CROSSED = ['products', 'orders']
@@ -51,6 +53,7 @@ interface Statement {
 
 /** A statement of a page of a list, and how many rows each of its plans read at most. */
 interface Explained extends Statement {
+  readonly list: string
   readonly page: string
   readonly mode: Mode
   readonly read: Map<string, number>
@@ -94,7 +97,7 @@ async function measure (t: Scope, url: string): Promise<void> {
       for await (const [name, query] of queriesOf(app, `/shops/${id}/${list}`, list, headers, isCrossed)) {
         for (const statement of await statementsOf(database.knex, list, async () => await get(app, query, headers))) {
           for (const mode of modesOf(statement)) {
-            explained.push({ ...statement, page: `${slug} ${list}, ${name}`, mode, read: new Map() })
+            explained.push({ ...statement, list, page: `${slug} ${list}, ${name}`, mode, read: new Map() })
           }
         }
       }
@@ -203,25 +206,32 @@ function literalOf (session: pg.Client, value: unknown): string {
 
 /** Names what tips, and shows what reads most. */
 function report (explained: readonly Explained[]): void {
-  const bounds = explained.map(({ page, mode, read }) => {
+  const bounds = explained.map(({ list, page, mode, read }) => {
     const rows = [...read.values()]
-    return { page, mode, least: Math.min(...rows), most: Math.max(...rows), plans: read }
+    return { list, page, mode, least: Math.min(...rows), most: Math.max(...rows), plans: read }
   })
   console.table(
-    bounds.toSorted((a, b) => b.most - a.most).slice(0, 20).map(({ plans, ...rest }) => ({
-      ...rest,
+    bounds.toSorted((a, b) => b.most - a.most).slice(0, 20).map(({ page, mode, least, most, plans }) => ({
+      page,
+      mode,
+      least,
+      most,
       plans: plans.size
     }))
   )
   const chances = bounds.filter(({ least, most }) => most > CHANCE.times * least + CHANCE.rows)
-  for (const { page, mode, plans } of chances) {
-    console.log(`BY CHANCE: ${page} (${mode})`)
-    for (const [shape, rows] of plans) console.log(`  ${rows} rows: ${shape}`)
+  const whole = bounds.filter(({ list, most }) => most > (MOST[list] ?? Infinity))
+  for (const [what, found] of [['BY CHANCE', chances], ['TOO MUCH', whole]] as const) {
+    for (const { page, mode, plans } of found) {
+      console.log(`${what}: ${page} (${mode})`)
+      for (const [shape, rows] of plans) console.log(`  ${rows} rows: ${shape}`)
+    }
   }
   console.log(
-    `${explained.length} plans of statements over ${SAMPLES} samples, ${SIZE} products: ${chances.length} tip`
+    `${explained.length} plans of statements over ${SAMPLES} samples, ${SIZE} products: ${chances.length} tip, ` +
+      `${whole.length} read too much`
   )
-  if (chances.length > 0) process.exitCode = 1
+  if (chances.length + whole.length > 0) process.exitCode = 1
 }
 
 /** How many rows a plan reads from tables and indexes. */

@@ -12,9 +12,11 @@ const TRIES = 20
 const [LOWEST, HIGHEST] = [10_000, 32_000]
 
 /** Browsers and `fetch` connect to none of these, whatever listens there: fetch.spec.whatwg.org/#port-blocking */
-const BLOCKED = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080
-])
+const BLOCKED = new Set(
+  '1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080'.split(' ').map(
+    Number
+  )
+)
 
 /**
  * @param wanted - the first port to try; 0 stands for any
