@@ -23,7 +23,7 @@ export interface Unwritten<Row> {
  * @param most - names that wait
  * @param together - makes one row of two
  */
-export function unwritten<Row> (most: number, together: (row: Row, other: Row) => Row): Unwritten<Row> {
+export function unwritten<Row> (most: number, together: (earlier: Row, later: Row) => Row): Unwritten<Row> {
   const waiting = new Map<string, Row>()
   let writing: ReadonlyMap<string, Row> = new Map()
 
@@ -33,11 +33,17 @@ export function unwritten<Row> (most: number, together: (row: Row, other: Row) =
     else if (waiting.size < most) waiting.set(name, row)
   }
 
+  function addAgain (name: string, row: Row): void {
+    const later = waiting.get(name)
+    if (later !== undefined) waiting.set(name, together(row, later))
+    else add(name, row)
+  }
+
   return {
     add,
     get (name) {
-      const [row, other] = [waiting.get(name), writing.get(name)]
-      return row === undefined || other === undefined ? row ?? other : together(row, other)
+      const [earlier, later] = [writing.get(name), waiting.get(name)]
+      return earlier === undefined || later === undefined ? earlier ?? later : together(earlier, later)
     },
     async flush (write, isWanted = () => true, onWritten = () => {}) {
       const rows = new Map([...waiting].filter(([, row]) => isWanted(row)))
@@ -50,7 +56,7 @@ export function unwritten<Row> (most: number, together: (row: Row, other: Row) =
         onWritten(result)
       } catch (error) {
         writing = new Map()
-        for (const [name, row] of rows) add(name, row)
+        for (const [name, row] of rows) addAgain(name, row)
         throw error
       }
     }

@@ -44,8 +44,14 @@ const toolCall = (name: string, args: object) => ({
  * After a call, at most once a minute: that the key was used, and the event of its first use. And every few seconds
  * what was counted of calls.
  */
-const AFTERWARDS =
-  /^\s*with\s+(used|given|counted) as|^insert into "history"|^BEGIN TRANSACTION .* read committed;|^COMMIT;/
+const AFTERWARDS = new RegExp([
+  '^select .* from "api_keys" as "api_keys" where "id" in',
+  '^\\s*with found as \\(\\s*select wanted',
+  '^\\s*with (given|counted) as',
+  '^insert into "history"',
+  '^BEGIN TRANSACTION .* read committed;',
+  '^COMMIT;'
+].join('|'))
 
 /** The statements of the work that asks: what the server does meanwhile by itself is not of a call. */
 const asking = new AsyncLocalStorage<string[]>()

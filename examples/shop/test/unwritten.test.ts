@@ -43,6 +43,18 @@ t.test('rows that could not be written wait together with those that came meanwh
   t.plan(2)
 })
 
+t.test('a row that could not be written is the earlier one of two', async (t) => {
+  const waiting = unwritten<string>(2, (earlier, later) => `${earlier}, ${later}`)
+  waiting.add('a', 'first')
+  await t.rejects(waiting.flush(async () => {
+    waiting.add('a', 'second')
+    t.equal(waiting.get('a'), 'first, second')
+    throw new Error('the database is away')
+  }))
+  t.equal(waiting.get('a'), 'first, second')
+  t.plan(3)
+})
+
 t.test('what is being written is still known, until it is written', async (t) => {
   const waiting = sums()
   for (const name of ['a', 'b']) waiting.add(name, { name, calls: 1 })
