@@ -1,9 +1,13 @@
 /** Rows that wait in memory to be written, since a write for each call would cost as much as the call. */
 export interface Unwritten<Row> {
-  /** Adds a row to the one of that name. A new name is left out while there are too many. */
+  /**
+   * Adds a row to the one of that name. A new name is left out while there are too many.
+   *
+   * @param row - which nobody else changes: others are added to it
+   */
   readonly add: (name: string, row: Row) => void
-  /** What waits under that name, and what is being written of it. */
-  readonly get: (name: string) => Row | undefined
+  /** What is being written under that name, and what waits. */
+  readonly get: (name: string) => readonly Row[]
   /**
    * Writes rows, if there are any. If that fails, they wait together with those that came meanwhile. Flushes must not
    * overlap.
@@ -21,7 +25,7 @@ export interface Unwritten<Row> {
 
 /**
  * @param most - names that wait
- * @param together - makes one row of two
+ * @param together - makes one row of two, which may be the earlier one: it runs on every call
  */
 export function unwritten<Row> (most: number, together: (earlier: Row, later: Row) => Row): Unwritten<Row> {
   const waiting = new Map<string, Row>()
@@ -42,8 +46,7 @@ export function unwritten<Row> (most: number, together: (earlier: Row, later: Ro
   return {
     add,
     get (name) {
-      const [earlier, later] = [writing.get(name), waiting.get(name)]
-      return earlier === undefined || later === undefined ? earlier ?? later : together(earlier, later)
+      return [writing.get(name), waiting.get(name)].filter((row) => row !== undefined)
     },
     async flush (write, isWanted = () => true, onWritten = () => {}) {
       const rows = new Map([...waiting].filter(([, row]) => isWanted(row)))

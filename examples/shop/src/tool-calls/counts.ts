@@ -6,12 +6,16 @@ import { type KeyCount, storeKeyCounts } from './key-store.ts'
 const HOUR = 3_600_000
 
 /** How often a tool was called in an hour, and how long its calls took. */
-export interface Count extends Omit<KeyCount, 'key_id'> {
+export interface Count extends Pick<KeyCount, 'tool' | 'hour'> {
   readonly shop_id: string
   /** Null for people and machines. */
   readonly key_id: string | null
+  calls: number
+  errors: number
+  total_ms: number
+  slowest_ms: number
   /** How many calls took how long, see `histogram.ts`. */
-  readonly durations: readonly number[]
+  readonly durations: number[]
 }
 
 /** @param keyId - null for people and machines */
@@ -20,7 +24,9 @@ export function countOfCall (
   shopId: string,
   keyId: string | null
 ): Count {
-  const [ms, itsBucket] = [Math.round(duration), bucketOf(duration)]
+  const ms = Math.round(duration)
+  const durations = new Array<number>(BUCKETS).fill(0)
+  durations[bucketOf(duration)] = 1
   return {
     shop_id: shopId,
     key_id: keyId,
@@ -30,7 +36,7 @@ export function countOfCall (
     errors: isError ? 1 : 0,
     total_ms: ms,
     slowest_ms: ms,
-    durations: Array.from({ length: BUCKETS }, (_, bucket) => bucket === itsBucket ? 1 : 0)
+    durations
   }
 }
 
@@ -39,15 +45,14 @@ export function nameOf ({ shop_id: shop, key_id: key, hour, tool }: Count): stri
   return `${key ?? shop} ${hour} ${tool}`
 }
 
-export function sumOf (count: Count, other: Count): Count {
-  return {
-    ...count,
-    calls: count.calls + other.calls,
-    errors: count.errors + other.errors,
-    total_ms: count.total_ms + other.total_ms,
-    slowest_ms: Math.max(count.slowest_ms, other.slowest_ms),
-    durations: count.durations.map((times, bucket) => times + other.durations[bucket]!)
-  }
+/** Adds a count to another. */
+export function sumOf (sum: Count, { calls, errors, total_ms: total, slowest_ms: slowest, durations }: Count): Count {
+  sum.calls += calls
+  sum.errors += errors
+  sum.total_ms += total
+  sum.slowest_ms = Math.max(sum.slowest_ms, slowest)
+  for (let bucket = 0; bucket < BUCKETS; bucket++) sum.durations[bucket]! += durations[bucket]!
+  return sum
 }
 
 /** Adds counts to those of other replicas: of shops, and of the keys that called. */
@@ -62,7 +67,7 @@ export async function storeCounts (knex: Knex, counts: readonly Count[]): Promis
 function withoutKeys (counts: readonly Count[]): readonly Count[] {
   const sums = new Map<string, Count>()
   for (const count of counts) {
-    const ofShop = { ...count, key_id: null }
+    const ofShop = { ...count, key_id: null, durations: [...count.durations] }
     const sum = sums.get(nameOf(ofShop))
     sums.set(nameOf(ofShop), sum === undefined ? ofShop : sumOf(sum, ofShop))
   }

@@ -64,7 +64,7 @@ export interface DailyUsage {
  * others have counted it knows from the last exchange.
  */
 export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
-  const counts = unwritten<UsageOfDay>(MAX_KEPT, sumOf)
+  const counts = unwritten<Writable<UsageOfDay>>(MAX_KEPT, sumOf)
   let limits = new Map<string, LimitedUsage>()
   let working = Promise.resolve()
   const today = clock()
@@ -91,10 +91,10 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   ): void {
     const limit = limits.get(meterId)
     if (limit === undefined) return
-    const count = counts.get(nameOf(meterId, day))
+    const unstored = counts.get(nameOf(meterId, day))
     for (const name of names) {
       const most = limit[`${name}_per_day`]
-      const used = (limit.day === day ? limit[name] : 0) + (count?.[name] ?? 0)
+      const used = unstored.reduce((sum, count) => sum + count[name], limit.day === day ? limit[name] : 0)
       if (most === null || used < most) continue
       const end = Date.parse(day) + DAY
       const wait = Math.max(1, Math.ceil((end - Date.now()) / 1000))
@@ -164,13 +164,14 @@ function nameOf (meterId: string, day: string): string {
   return `${meterId} ${day}`
 }
 
-function sumOf (count: UsageOfDay, other: UsageOfDay): UsageOfDay {
-  return {
-    ...count,
-    calls: count.calls + other.calls,
-    writes: count.writes + other.writes,
-    imports: count.imports + other.imports
-  }
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** Adds a count to another. */
+function sumOf (sum: Writable<UsageOfDay>, { calls, writes, imports }: UsageOfDay): Writable<UsageOfDay> {
+  sum.calls += calls
+  sum.writes += writes
+  sum.imports += imports
+  return sum
 }
 
 /** @returns a function that tells the day in UTC, `2026-11-23`, which it writes only once */
