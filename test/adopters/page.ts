@@ -6,13 +6,13 @@ import type { Adopter } from './apps.ts'
 
 /** What became of each application, as a page. */
 export function page (adopters: readonly Adopter[], outcomes: ReadonlyMap<string, Outcome>): string {
-  return `# What adopters have
+  return `# Compatibility: sample apps that we test against
 
-Applications of the kinds that teams have. \`npm run lab adopters\` adds the packed packages to each as their READMEs \
-say, runs its own tests before and after, and calls the tools with both official SDKs. It writes this page \
-([options](../CONTRIBUTING.md)).
+We wrote these apps to resemble real ones. \`npm run lab adopters\` adds the packed packages to each \
+as their READMEs say, runs the app's own tests before and after, and calls its tools with both official SDKs. It writes \
+this page ([options](../CONTRIBUTING.md)).
 
-| application | made of | its sign-in | Fastify | what the team changes |
+| app | made of | its sign-in | Fastify | what you change |
 |---|---|---|---|---|
 ${
     adopters.map((adopter) =>
@@ -31,7 +31,7 @@ Steps: ${STEPS.join(', ')}.
 ${
     adopters.filter((adopter) => hasFailed(outcomes.get(adopter.name))).map(({ name }) =>
       `- **${name} failed**: ${failureOf(outcomes.get(name))}.`
-    ).join('\n') || 'Every application passes all of them.'
+    ).join('\n') || 'Every app passes all of them.'
   }
 `
 }

@@ -11,17 +11,25 @@ const LONGEST = 100
 /** What Codex puts in front of every result: the page says it once. */
 const OF_CODEX = 'Wall time: N seconds ⏎ Output: ⏎ '
 
-/** What all clients show, as a page: what the lab asserts word for word, in short. */
+/** How to connect each client and what its model reads, as a page: what the lab asserts word for word, in short. */
 export function page (clients: readonly Client[], scenes: readonly Scene[]): string {
   const shown = scenes.filter(({ about }) => about !== undefined)
-  return `# What clients show
+  return `# Connect a client, and what its model reads
 
-How to connect a client, and what its model reads of a tool call. \`npm run lab clients\` tries all of it with the \
-released clients, and writes this page.
+\`npm run lab clients\` tries everything on this page with released MCP clients, and writes it.
 
-## The clients
+## Configure a client
 
-| client | version | newest revision | shows the instructions | reads resources | signs a person in by |
+| client | with an API key | good to know |
+|---|---|---|
+${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).join('\n')}
+
+At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL \
+alone.
+
+## What each client supports
+
+| client | version | newest revision | shows the instructions | reads resources | signs in by |
 |---|---|---|---|---|---|
 ${
     clients.map((client) =>
@@ -36,32 +44,22 @@ ${
     ).join('\n')
   }
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${
+The newest revision of MCP is 2026-07-28; the others speak 2025-11-25. ${
     clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')
-  }; the others read them as resources.
+  } can list skills; the others read them as resources.
 
-At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL \
-alone.
+## Clients tested by their sign-in only
 
-## Clients that the lab plays
+The lab cannot run these. It signs in as they do, with the metadata and callbacks that their makers publish.
 
-The lab does not run these: it sends what they send, by the metadata documents and callbacks that their makers publish.
-
-| client | known by | callback |
+| client | identified by | callback |
 |---|---|---|
 ${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.callback}\``])).join('\n')}
 
-## How to configure them
-
-| client | with an API key | good to know |
-|---|---|---|
-${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).join('\n')}
-
 ## What the model reads
 
-\`ID\` and \`TIME\` stand for values that differ, \`⏎\` for the end of a line, and \`<is_error>\` for a result that \
-the client marks as an error. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. \
-Other errors of routes look like a bad argument.
+\`⏎\` is the end of a line, and \`<is_error>\` means that the client marks the result as an error. The line that Codex \
+puts before every result is left out: \`${OF_CODEX.trim()}\`. Other errors of routes look like a bad argument.
 ${shown.map((scene) => section(clients, scene)).join('')}`
 }
 
@@ -121,7 +119,7 @@ function quote (told: Told): string {
 
 function signsIn ({ instead, document }: Client): string {
   if (instead?.['sign-in'] !== undefined) return 'no'
-  if (document === 'told') return 'registration, or a metadata document that it is told'
+  if (document === 'told') return 'registration, or a metadata document that you name'
   return document === undefined ? 'registration' : 'its metadata document'
 }
 

@@ -27,7 +27,8 @@ t.test('the log says that a plugin that was imported late knows no earlier route
   app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
   await app.ready()
   t.strictSame(logged, [
-    'the MCP endpoint has no tools: no route is tagged "mcp"',
+    'the MCP endpoint has no tools: no route registered after the plugin is tagged "mcp". Register ' +
+    'the plugin before the routes, with await',
     'mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even ' +
     'if tagged'
   ])

@@ -214,7 +214,11 @@ t.test('a tag in other letters, and an endpoint without tools, are warned of', a
       msg: 'these routes are not tools: their tag differs from "mcp" in case',
       routes: ['GET /a', 'PUT,POST /b']
     },
-    { level: 40, msg: 'the MCP endpoint has no tools: no route is tagged "mcp"' }
+    {
+      level: 40,
+      msg: 'the MCP endpoint has no tools: no route registered after the plugin is tagged "mcp". Register ' +
+        'the plugin before the routes, with await'
+    }
   ])
 })
 

@@ -13,7 +13,7 @@ export const claudeCode: Client = {
   isLarge: true,
   staysForHours: true,
   configure: '`claude mcp add --transport http shop http://localhost:8080/mcp --header "X-API-Key: shop_…"`',
-  note: 'The model reads only the structure of a result. With `-p`, as here, it closes every question. To sign in: ' +
+  note: 'The model reads only `structuredContent`. With `-p`, as tested here, it cancels every question. To sign in: ' +
     'the same without `--header`, then `claude mcp login shop`.',
   document: { own: 'https://claude.ai/oauth/claude-code-client-metadata' },
   isNewest: true,

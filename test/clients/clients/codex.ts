@@ -11,8 +11,8 @@ export const codex: Client = {
   configure:
     '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in ' +
     '`~/.codex/config.toml`',
-  note: 'The model reads only the structure of a result. Without `default_tools_approval_mode = "approve"` and with ' +
-    'nobody to ask, it refuses tools that delete or replace. `oauth-discovery-shim doctor` prints its callback.',
+  note: 'The model reads only `structuredContent`. If nobody can approve calls, it refuses tools that delete or ' +
+    'replace, unless `default_tools_approval_mode = "approve"`. `oauth-discovery-shim doctor` prints its callback.',
   document: { own: 'https://chatgpt.com/oauth/codex/client.json' },
   isNewest: false,
   asksForProgress: true,

@@ -8,7 +8,7 @@ export const inspector: Client = {
   configure: '`npx @modelcontextprotocol/inspector@2 --cli http://localhost:8080/mcp --transport http --header ' +
     '"X-API-Key: shop_…" --method tools/list`',
   note: 'Needs Node.js 22.19. `--method skills/list --verify` checks the skills, `--method tools/list --strict` the ' +
-    'schemas. To sign in: a terminal or `MCP_AUTO_OPEN_ENABLED=true`; with `--client-metadata-url` by a ' +
+    'schemas. Signing in needs a terminal or `MCP_AUTO_OPEN_ENABLED=true`; `--client-metadata-url` names a ' +
     'metadata document.',
   document: 'told',
   isNewest: false,

@@ -5,8 +5,8 @@ export const langchain: Client = {
   name: '@langchain/mcp-adapters',
   packages: ['@langchain/mcp-adapters@1.1.4', 'langchain@1.5.14', '@langchain/openai@1.6.0'],
   configure: "`new MultiServerMCPClient({ mcpServers: { shop: { url, headers: { 'X-API-Key': key } } } })`",
-  note: 'A single block of text comes with the structure: the data twice. It checks arguments itself. Embedded ' +
-    'resources reach the application only.',
+  note: 'The model reads a single text together with `structuredContent`, so the data twice. It checks arguments ' +
+    'itself. Embedded resources reach only your application.',
   isNewest: false,
   asksForProgress: false,
   showsInstructions: false,

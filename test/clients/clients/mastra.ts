@@ -6,8 +6,9 @@ export const mastra: Client = {
   packages: ['@mastra/mcp@2.0.0', '@mastra/core@1.71.0', '@ai-sdk/openai@4.0.118', 'zod@4.6.7'],
   configure:
     "`new MCPClient({ servers: { shop: { url: new URL(url), requestInit: { headers: { 'X-API-Key': key } } } } })`",
-  note: 'It checks arguments itself. An image is lost. A result without a structure is shown as the JSON of the ' +
-    'whole message.',
+  note:
+    'It checks arguments itself, and drops images. Without `structuredContent`, the model reads the whole message ' +
+    'as JSON.',
   isNewest: true,
   asksForProgress: false,
   showsInstructions: false,

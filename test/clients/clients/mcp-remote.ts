@@ -6,7 +6,7 @@ export const mcpRemote: Client = {
   name: 'mcp-remote',
   packages: ['mcp-remote@0.15.1', '@modelcontextprotocol/sdk@1.32.2'],
   configure: '`npx mcp-remote@0.15 http://localhost:8080/mcp --header X-API-Key:shop_…`',
-  note: 'To sign in: the same without `--header`. When a key is revoked, it opens a browser, and the call waits.',
+  note: 'To sign in: the same without `--header`. With a revoked key it opens a browser, and the call waits.',
   isNewest: false,
   asksForProgress: false,
   showsInstructions: true,

@@ -12,7 +12,7 @@ export const mcpUse: Client = {
   name: 'mcp-use',
   packages: ['mcp-use@1.34.6', 'langchain@1.5.14', '@langchain/openai@1.6.0'],
   configure: "`new MCPClient({ mcpServers: { shop: { url, headers: { 'X-API-Key': key } } } })`",
-  note: 'The JSON of the whole result: the data twice. Each resource, and so each skill and view, is one more tool.',
+  note: 'The model reads the whole result as JSON, so the data twice. Each resource, skill and view becomes a tool.',
   isNewest: false,
   asksForProgress: false,
   showsInstructions: false,

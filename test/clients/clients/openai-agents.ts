@@ -6,9 +6,9 @@ export const openAiAgents: Client = {
   packages: ['@openai/agents@0.20.0', 'zod@4.6.7'],
   configure:
     "`new MCPServerStreamableHttp({ url, requestInit: { headers: { 'X-API-Key': key } }, cacheToolsList: true " +
-    '})`: without the last, it lists the tools before every turn',
-  note: 'An error looks like any other result. An error of the list, as after a key was revoked, ends the agent, ' +
-    'and so does a tool that is not listed.',
+    '})`; without `cacheToolsList`, it lists the tools before every turn',
+  note: 'An error looks like any other result. The agent stops if the tools cannot be listed, as with a revoked key, ' +
+    'or if the model calls a tool that is not listed.',
   isNewest: true,
   asksForProgress: false,
   showsInstructions: false,

@@ -22,7 +22,7 @@ export const sdk2: readonly Client[] = ['auto', '2026-07-28'].map((mode) => ({
   packages: ['@modelcontextprotocol/client@2.4.0'],
   configure: 'the same, and `new Client(info, { versionNegotiation: { mode: ' +
     `${mode === 'auto' ? "'auto'" : `{ pin: '${mode}' }`} } })\``,
-  note: 'It asks its person if the application handles `elicitation/create`.',
+  note: 'It asks the user if your application handles `elicitation/create`.',
   canAsk: true,
   isNewest: true,
   start: program('sdk-2', mode),

@@ -17,8 +17,8 @@ export function remarkOnRoutes (
   }
   if (!candidates.some(({ isTool }) => isTool)) {
     log.warn(
-      'the MCP endpoint has no tools: no route is tagged ' +
-        `"${exposedTag}"`
+      `the MCP endpoint has no tools: no route registered after the plugin is tagged "${exposedTag}". Register ` +
+        'the plugin before the routes, with await'
     )
   }
   const unstreamed = candidates.filter(({ route }) =>
