@@ -17,6 +17,7 @@ const WIDTH = Math.max(...drills.map(({ name }) => name.length))
 
 const { values: options } = parseArgs({
   options: {
+    jobs: { type: 'string', default: '1' },
     only: { type: 'string', multiple: true },
     previous: { type: 'string' },
     write: { type: 'boolean', default: false }
@@ -31,12 +32,15 @@ if (chosen.length < (options.only?.length ?? 1)) {
 
 const rows = new Map(measuredIn(readFileSync(PAGE, 'utf8')))
 print(['drill', ...COLUMNS.slice(1), 'took'])
-for (const drill of chosen) {
-  const start = performance.now()
-  const row = await resultOf(drill)
-  rows.set(drill.name, row)
-  print([drill.name, ...row.slice(1), `${((performance.now() - start) / 1000).toFixed(0)} s`])
-}
+const queue = [...chosen]
+await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
+  for (let drill = queue.shift(); drill !== undefined; drill = queue.shift()) {
+    const start = performance.now()
+    const row = await resultOf(drill)
+    rows.set(drill.name, row)
+    print([drill.name, ...row.slice(1), `${((performance.now() - start) / 1000).toFixed(0)} s`])
+  }
+}))
 if (options.write) writeFileSync(PAGE, page(drills, rows))
 // Callers of a drill that was given up may still wait.
 process.exit()

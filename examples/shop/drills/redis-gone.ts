@@ -1,9 +1,9 @@
 import { bearer } from '../test/build.ts'
 import { startPostgres } from '../test/postgres.ts'
-import { call } from '../test/process.ts'
 import { startRedis, withoutRedis } from '../test/redis.ts'
 import type { Drill } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
+import { areLimited } from './limited.ts'
 
 const READINESS = '`/readyz` stays 200, and says that each server limits calls alone; `shop_redis_up` is 0'
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
@@ -22,19 +22,11 @@ export const redisGone: Drill = {
     const redis = await startRedis(t)
     const { url } = await startPostgres(t)
     const at = await exercise(t, { url, settings: { REDIS_URL: redis.url, METRICS_TOKEN } })
-    const areLimited = async (): Promise<boolean> => {
-      const answers = await Promise.all(
-        at.replicas.map(async ({ baseUrl }) =>
-          await call('GET', `${baseUrl}/shops/${at.shop}/tags?limit=1`, { headers: at.headers })
-        )
-      )
-      return answers.every(({ headers }) => headers.has('ratelimit-remaining'))
-    }
-    const before = await areLimited()
+    const before = await areLimited(at)
     await redis.kill()
     await at.untilReplicas('redis: it does not respond: each server limits calls alone')
     await at.serve()
-    const without = await areLimited()
+    const without = await areLimited(at)
     const metrics = await fetch(`${at.replicas[0]!.baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })
     at.hold(
       READINESS,
@@ -44,7 +36,7 @@ export const redisGone: Drill = {
     await redis.start()
     at.mended()
     await at.untilReplicas('ready')
-    at.hold(LIMITED, before && without && await areLimited())
+    at.hold(LIMITED, before && without && await areLimited(at))
     return await at.end()
   }
 }

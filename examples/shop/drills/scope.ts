@@ -18,14 +18,13 @@ const ENDS = ['SIGINT', 'SIGTERM', 'uncaughtException']
 export async function inScope<Result> (limit: number, work: (t: Scope) => Promise<Result>): Promise<Result> {
   const ends: Array<() => unknown> = []
   const timer = new AbortController()
+  let interrupt = (_reason: unknown): void => {}
   const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const event of ENDS) {
-      process.once(
-        event,
-        (reason: unknown) => reject(reason instanceof Error ? reason : new Interrupted(`stopped by ${event}`))
-      )
+    interrupt = (reason) => {
+      reject(reason instanceof Error ? reason : new Interrupted(`stopped by ${String(reason)}`))
     }
   })
+  for (const event of ENDS) process.once(event, interrupt)
   const late = sleep(limit * 1000, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`not over within ${limit} s`)
   })
@@ -42,7 +41,7 @@ export async function inScope<Result> (limit: number, work: (t: Scope) => Promis
     ])
   } finally {
     timer.abort()
-    for (const event of ENDS) process.removeAllListeners(event)
+    for (const event of ENDS) process.removeListener(event, interrupt)
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await tried(end)
   }
 }

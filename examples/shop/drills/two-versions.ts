@@ -17,12 +17,21 @@ const TOOLS = 'Each of the 20 tools works at both versions, on records of the ot
 const HEAD = new URL('../', import.meta.url)
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** @returns the commit of a name, or of the last release; undefined if there is none */
+/** Where the version of a release stands. */
+const VERSIONED = 'packages/mcp-from-routes/package.json'
+
+/**
+ * @returns the commit of a name, or of the last release: that of its tag, else the one that changed the version last;
+ * undefined if there is none
+ */
 async function commitOf (name: string | undefined): Promise<string | undefined> {
   const git = async (...args: readonly string[]): Promise<string> =>
     (await execute('git', args, { cwd: ROOT })).stdout.trim()
-  const found = name ?? await git('describe', '--tags', '--abbrev=0').catch(() => undefined)
-  return found === undefined ? undefined : await git('rev-parse', '--verify', '--end-of-options', `${found}^{commit}`)
+  const tagged = async (): Promise<string> => await git('describe', '--tags', '--abbrev=0').catch(() => '')
+  const released = async (): Promise<string> =>
+    await git('log', '-1', '--format=%H', '-G^  "version":', '--', VERSIONED)
+  const found = name ?? (await tagged() || await released())
+  return found === '' ? undefined : await git('rev-parse', '--verify', '--end-of-options', `${found}^{commit}`)
 }
 
 /** @returns the folder of the shop at a commit, installed and built */

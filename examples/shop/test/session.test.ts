@@ -3,6 +3,7 @@ import { list as rules } from '../src/catalog/product-schemas.ts'
 import { run } from '../src/commands/run.ts'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/migrations/migrate.ts'
+import { clockDiffers, differenceFrom } from '../src/database/clock.ts'
 import { lossesFrom, losesWrites } from '../src/database/durability.ts'
 import { refuseUnsuitable, unsuitable } from '../src/database/session.ts'
 import { RISKS } from '../src/settings/risks.ts'
@@ -218,6 +219,26 @@ t.test('the server and the doctor say at the start that a crash loses writes', {
   const { output } = await start(t, 'server', environment)
   t.match(output(), /"level":40.*"msg":"synchronous_commit is off: a crash of PostgreSQL loses writes/)
   t.match((await run(['doctor'], environment)).stdout, /^warn {2}database +synchronous_commit is off: a crash/m)
+})
+
+t.test('a clock that differs from that of the database by more than the answer took is named', { skip }, async (t) => {
+  for (
+    const [before, now, after, expected] of [
+      [100, 100, 100, undefined],
+      [100, 105, 100, undefined],
+      [100, 106, 100.5, /is 6 s behind .* refuses new tokens/],
+      // An answer that took long says little.
+      [100, 106, 112, undefined],
+      [700, 100, 701, /is 600 s ahead of .* end early here/]
+    ] as const
+  ) {
+    const found = differenceFrom(before, now, after)
+    if (expected === undefined) t.equal(found, undefined, `${before} ${now} ${after}`)
+    else t.match(found, expected, `${before} ${now} ${after}`)
+  }
+  const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!))
+  t.teardown(async () => await database.close())
+  t.equal(await clockDiffers(database), undefined)
 })
 
 t.test('npm run migrate, the doctor and readiness say so too', { skip }, async (t) => {

@@ -4,6 +4,7 @@ import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
 import { acceptedTokens } from '../auth.ts'
 import { type Database, STATEMENT_LIMIT } from '../database/index.ts'
+import { clockDiffers } from '../database/clock.ts'
 import { losesWrites } from '../database/durability.ts'
 import { pendingMigrations } from '../migrations/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
@@ -80,12 +81,14 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
   const { version, number } = answer.result
   const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`
   const pending = await attempt('migrations', async () => await pendingMigrations(knex))
+  const difference = await clockDiffers({ engine, knex })
   const isCurrent = !('level' in pending) && pending.result.length === 0
   const isSearched = isCurrent && engine === 'postgres'
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...(await losesWrites({ engine, knex })).map((loss) => warn('database', loss)),
+    ...difference === undefined ? [] : [warn('clock', difference)],
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
     'level' in pending ? pending : examineMigrations(pending.result),
     ...replica === undefined ? [] : [await examineReplica(replica)],

@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { AppOptions } from '../app.ts'
 import { type Database, openDatabase } from '../database/index.ts'
+import { clockDiffers } from '../database/clock.ts'
 import { losesWrites } from '../database/durability.ts'
 import { mayPass } from '../database/errors.ts'
 import { migrate, refusePending } from '../migrations/migrate.ts'
@@ -72,6 +73,8 @@ export async function serve (
       await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     })
     for (const loss of await losesWrites(database)) app.log.warn(loss)
+    const difference = await clockDiffers(database)
+    if (difference !== undefined) app.log.warn(difference)
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
     closeWithGrace({ delay: config.SHUTDOWN_DELAY + STOPPING, logger: app.log }, async ({ err }) => {
