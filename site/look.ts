@@ -1,4 +1,5 @@
-import { comesTrue, launchBrowser } from '../examples/console/test/browser.ts'
+import { launchBrowser } from '../test/chromium.ts'
+import { comesTrue } from '../examples/console/test/browser.ts'
 import { SEARCHES } from './searches.ts'
 
 /**

@@ -1,11 +1,11 @@
+import { startIdentityProvider } from 'identity-provider'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createDatabase, TEST_DATABASE_URL } from '../examples/shop/test/build.ts'
-import { freePort } from '../examples/shop/src/demo/ports.ts'
-import { startIdentityProvider } from '../examples/shop/src/demo/identity-provider.ts'
+import { freePort } from '../shared/free-port.ts'
 import { fencesOf } from './docs/fences.ts'
 import { shell } from './docs/shell.ts'
 import { typed } from './docs/typed.ts'
@@ -19,7 +19,7 @@ t.test(
   'docs/production.md leads to an agent with a key, docs/backup.md saves, restores and rolls back',
   { skip: withoutPostgres },
   async (t) => {
-    const [port, first, second] = [await freePort(0), await freePort(0), await freePort(0)]
+    const [port, first, second] = [await freePort(), await freePort(), await freePort()]
     const baseUrl = `http://localhost:${port}`
     const [clientId, password] = ['1example23456789', 'a long password']
     const idp = await startIdentityProvider({

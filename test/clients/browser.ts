@@ -1,6 +1,6 @@
 // A browser in which somebody signs in: opens a page, fills in its form, and follows the redirects to the client.
+import { callbackFrom } from 'identity-provider'
 import { writeFileSync } from 'node:fs'
-import { callbackFrom } from '../../examples/shop/src/demo/identity-provider.ts'
 
 const [username = '', password = '', failure = '', url = ''] = process.argv.slice(2)
 try {

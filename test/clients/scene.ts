@@ -1,4 +1,4 @@
-import type { Credentials } from '../../examples/shop/src/demo/identity-provider.ts'
+import type { Credentials } from 'identity-provider'
 import type { Fixture } from './fixture.ts'
 import type { Shop } from './shop.ts'
 

@@ -1,3 +1,4 @@
+import type { Credentials } from 'identity-provider'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -5,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Credentials } from '../../examples/shop/src/demo/identity-provider.ts'
 import type { Client, Command, Place } from './client.ts'
 import { openModel, type Call, type Person, type Turn } from './model.ts'
 

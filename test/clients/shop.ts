@@ -1,3 +1,4 @@
+import { accessTokenFor, type Credentials } from 'identity-provider'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -5,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Demo } from '../../examples/shop/src/demo/demo-file.ts'
-import { accessTokenFor, type Credentials } from '../../examples/shop/src/demo/identity-provider.ts'
-import { freePort } from '../../examples/shop/src/demo/ports.ts'
+import { freePort } from '../../shared/free-port.ts'
 
 /** The demo shop, as `npm start` starts it, with data of its own. */
 export interface Shop {
@@ -26,7 +26,7 @@ const script = fileURLToPath(new URL('../../examples/shop/dist/demo/start.js', i
 export async function startShop (environment: Readonly<Record<string, string>>): Promise<Shop> {
   const dataDir = mkdtempSync(join(tmpdir(), 'clients-shop-'))
   // Not 0, so that it comes back where it was.
-  const port = String(await freePort(0))
+  const port = String(await freePort())
   const file = join(dataDir, 'demo.json')
   const start = async (): Promise<ChildProcess> =>
     await started({

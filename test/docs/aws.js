@@ -64,7 +64,7 @@ if (operation === 'initiate-auth') {
     throw new Error(`${values['auth-flow']} ${values.query}`)
   }
   const [, username, password] = /^USERNAME=([^,]+),PASSWORD=(.+)$/.exec(values['auth-parameters'])
-  const { accessTokenFor } = await import('../../examples/shop/dist/demo/identity-provider/browser.js')
+  const { accessTokenFor } = await import('identity-provider/browser')
   const { IDP_ISSUER: issuer, PUBLIC_BASE_URL: resource } = process.env
   console.log(await accessTokenFor({ issuer, clientId: values['client-id'], resource, username, password }))
 }

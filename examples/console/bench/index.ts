@@ -15,7 +15,8 @@ import { median } from '../../shop/bench/saturation.ts'
 import { onDatabase } from '../../shop/bench/shop.ts'
 import { openPostgres } from '../../shop/src/database/index.ts'
 import { readDemo } from '../../shop/test/process.ts'
-import { launchBrowser, signIn } from '../test/browser.ts'
+import { launchBrowser } from '../../../test/chromium.ts'
+import { signIn } from '../test/browser.ts'
 
 const ROUNDS = 5
 const SIZES = { small: 1000, large: 100_000 }

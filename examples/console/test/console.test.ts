@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {

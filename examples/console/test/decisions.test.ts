@@ -1,11 +1,12 @@
+import type { Credentials } from 'identity-provider'
 import type { Page, Request, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { authorizeUrl, pkce } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import { person as personAt } from '../../../packages/oauth-discovery-shim/test/browser.ts'
-import type { Credentials } from '../../shop/src/demo/identity-provider.ts'
-import { freePort } from '../../shop/src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** What the server, or the way to it, answers in place of a write, and what the page then says. */
@@ -47,7 +48,7 @@ const named = (request: Request): string => `${request.method()} ${request.url()
 
 /** An MCP client that the person lets in. */
 async function connect (t: Test, baseUrl: string, who: Credentials): Promise<void> {
-  const redirectUri = `http://localhost:${await freePort(0)}/callback`
+  const redirectUri = `http://localhost:${await freePort()}/callback`
   const { body: { client_id: clientId } } = await call('POST', `${baseUrl}/oauth/clients`, {
     body: { client_name: 'An agent', redirect_uris: [redirectUri] }
   })

@@ -1,6 +1,6 @@
+import { accessTokenFor } from 'identity-provider'
 import type { Test } from 'tap'
 import type { Demo } from '../../shop/src/demo/demo-file.ts'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
 import { bearer } from '../../shop/test/build.ts'
 import { readDemo, seededData, start } from '../../shop/test/process.ts'
 

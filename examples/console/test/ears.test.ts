@@ -1,5 +1,6 @@
 import t from 'tap'
-import { comesTrue, faultsOf, goWithin, listen, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, listen, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('the console for ears', { skip: withoutChromium }, async (t) => {

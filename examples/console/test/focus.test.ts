@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t) => {

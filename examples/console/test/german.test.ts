@@ -5,7 +5,8 @@ import { call } from '../../shop/test/process.ts'
 import { PHRASES } from '../src/german/phrases.ts'
 import { german } from '../src/german/texts.ts'
 import { texts } from '../src/texts.ts'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 function stringsIn (object: unknown): readonly string[] {

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** What people do and programs do not: type slowly, choose twice, go back, work in two shops. */

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, listen, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, listen, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 const LINES = [

@@ -2,18 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import {
-  comesTrue,
-  faultsOf,
-  goWithin,
-  inColours,
-  openBrowser,
-  openPage,
-  type Person,
-  signIn,
-  violations,
-  withoutChromium
-} from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, inColours, openPage, type Person, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** What a screen reader finds on each screen. `SCREENS=write` before the test writes it. */

@@ -2,7 +2,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Locator } from 'playwright-core'
 import t from 'tap'
-import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test(

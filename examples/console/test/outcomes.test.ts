@@ -1,7 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 const OPEN = 'The connection was lost before the server answered. ' +

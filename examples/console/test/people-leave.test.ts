@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Request } from 'playwright-core'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, goWithin, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test(

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** A phone, and a tablet whose menu is open. */

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('what is selected is seen, or is named before it changes', { skip: withoutChromium }, async (t) => {

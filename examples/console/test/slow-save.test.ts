@@ -1,7 +1,8 @@
 import type { Page, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** A write that waits on its way to the server, or on its way back. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, openBrowser, violations, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 import { viewHost } from './view-host.ts'
 

@@ -1,8 +1,8 @@
+import { accessTokenFor, startIdentityProvider } from 'identity-provider'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import knexFrom from 'knex'
 import { startPayStandIn } from 'pay-reconcile/testing'
-import { accessTokenFor, startIdentityProvider } from '../../shop/src/demo/identity-provider.ts'
 
 /** The client that people sign in with. */
 export const CLIENT_ID = 'public-client-1'

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { freePort } from '../../shop/src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { run, type Server, serve } from './command.ts'
 import { CLIENT_ID, tryPage, withDatabase, withPayProvider, withProvider } from './neighbours.ts'
 import { entriesOf, packages, programFileOf } from './packages.ts'
@@ -74,7 +74,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 
   'dual-auth': async (start) => {
-    const port = await freePort(0)
+    const port = await freePort()
     // It prints its key once it listens.
     const { origin: key } = await start(/^KEY=(acme_\S+)$/, { PORT: String(port) })
     const statuses = await Promise.all(
@@ -86,7 +86,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 
   'oauth-discovery-shim': async (start, { directory: cwd, node }) => {
-    const port = await freePort(0)
+    const port = await freePort()
     const baseUrl = `http://localhost:${port}`
     await withProvider(baseUrl, async ({ issuer, token }) => {
       await start(LISTENING, {

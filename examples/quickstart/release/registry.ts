@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../shop/src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { run, serve, type Server } from './command.ts'
 import { packages } from './packages.ts'
 
@@ -18,7 +18,7 @@ const PROGRAM = { dependencies: { verdaccio: '6.7' }, overrides: { 'node-fetch':
  */
 export async function startRegistry (directory: string): Promise<Server> {
   const uplink = (await run('npm', ['config', 'get', 'registry'], { cwd: directory })).trim()
-  const port = await freePort(0)
+  const port = await freePort()
   const config = join(directory, 'registry.json')
   writeFileSync(
     config,

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import knexFrom from 'knex'
 import { createApiKey } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
+import { startIdentityProvider } from 'identity-provider'
 import t from 'tap'
-import { freePort } from '../../shop/src/demo/ports.ts'
-import { startIdentityProvider } from '../../shop/src/demo/identity-provider.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { machineToken } from '../../shop/src/demo/keys.ts'
 import { bearer, createDatabase, TEST_DATABASE_URL } from '../../shop/test/build.ts'
 import { call } from '../../shop/test/process.ts'
@@ -16,7 +16,7 @@ t.test(
   'the program of docs/together.md lets a key call the tool, leads strangers to the sign-in page, and warns of nothing',
   { skip: TEST_DATABASE_URL === undefined && 'it is about PostgreSQL: set TEST_DATABASE_URL' },
   async (t) => {
-    const port = await freePort(0)
+    const port = await freePort()
     const base = `http://localhost:${port}`
     const m2m = { clientId: 'machine', clientSecret: 'not accepted here' }
     const idp = await startIdentityProvider({ port: 0, users: [], resource: base, clientId: 'mcp', m2m })

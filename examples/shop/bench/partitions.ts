@@ -15,7 +15,7 @@ import { keyRing } from '../src/pay/key-ring.ts'
 import { createDatabase } from '../test/build.ts'
 import { bodySchemaOf, callOf, openFurnished, paramsOf, pathTo, type Request } from '../test/furnished.ts'
 import { bodyFromSchema } from '../test/sample.ts'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import { partition, schemas } from './partition.ts'
 import { notMeasured } from './shop.ts'
 

@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type autocannon from 'autocannon'
+import { accessTokenFor, startIdentityProvider } from 'identity-provider'
 import knex from 'knex'
-import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 
 /** Where a shop says that it is. */

@@ -2,11 +2,11 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { openPostgres } from '../src/database/index.ts'
 import { type Postgres, postgresProgram, startPostgres } from '../test/postgres.ts'
 import { call } from '../test/process.ts'
-import { folderFor, type Scope } from '../test/scope.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 import type { Drill } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
 
@@ -53,7 +53,7 @@ export const backup: Drill = {
       dump
     )
     at.hold(SAME, isDeepStrictEqual(await contentsOf(opened(t, url)), saved))
-    const { baseUrl } = await at.add({ DATABASE_URL: url, PORT: String(await freePort(0)) })
+    const { baseUrl } = await at.add({ DATABASE_URL: url, PORT: String(await freePort()) })
     const tags = `${baseUrl}/shops/${at.shop}/tags`
     const answers = [
       await call('GET', `${baseUrl}/readyz`),

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { startPostgres } from '../test/postgres.ts'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import { startWriting } from '../test/writers.ts'
 import type { Drill } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'

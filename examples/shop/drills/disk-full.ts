@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Postgres, postgresProgram, startPostgres } from '../test/postgres.ts'
 import { call } from '../test/process.ts'
-import { folderFor, type Scope } from '../test/scope.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 import type { Drill, Found } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import type { Figures } from './figures.ts'
 
 /** Something that an operator has to expect, done on purpose, and what must hold. */

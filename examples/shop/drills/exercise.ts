@@ -3,7 +3,7 @@ import { install, type Installation, type InstallationOptions, written } from '.
 import { startNginx, withoutNginx } from '../test/nginx.ts'
 import { withoutPostgres } from '../test/postgres.ts'
 import type { Running } from '../test/process.ts'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import { type Load, startWriting } from '../test/writers.ts'
 import { type Found, HEALTHY, NOTHING_LOST } from './drill.ts'
 import { figuresFrom } from './figures.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** Between two looks at a replica, in milliseconds. */
 const EVERY = 100

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { call } from '../test/process.ts'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import type { Exercise } from './exercise.ts'
 import { until } from './until.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import { until } from './until.ts'
 
 /** Callers that create one record after another, and repeat each call until it is answered. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** How long the end of one thing may take, in milliseconds. */
 const TEARDOWN = 60_000

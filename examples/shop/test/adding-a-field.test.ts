@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { startIdentityProvider, subjectOf } from 'identity-provider'
 import t, { type Test } from 'tap'
-import { faultsOf, openBrowser, signIn, withoutChromium } from '../../console/test/browser.ts'
+import { freePort } from '../../../shared/free-port.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { faultsOf, signIn } from '../../console/test/browser.ts'
 
 /*
  * The steps of "Add a field" in CONTRIBUTING.md, in a copy of the shop: the new fields are then in everything that the
@@ -335,15 +338,8 @@ t.test(
       env: { ...process.env, NODE_OPTIONS: '' }
     })
 
-    const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')
-    const { startIdentityProvider } = await from(
-      'src/demo/identity-provider.ts'
-    ) as typeof import('../src/demo/identity-provider.ts')
-    const { subjectOf } = await from(
-      'src/demo/identity-provider/account.ts'
-    ) as typeof import('../src/demo/identity-provider/account.ts')
     const { provisionUser } = await from('src/users/repository.ts') as typeof import('../src/users/repository.ts')
-    const port = await freePort(0)
+    const port = await freePort()
     const baseUrl = `http://localhost:${port}`
     const kim = { username: 'kim', password: 'password of kim' }
     const consoleClientId = 'test-console'

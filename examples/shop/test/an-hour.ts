@@ -1,4 +1,4 @@
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { buildApp } from '../src/app.ts'
 import type { Database } from '../src/database/index.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
@@ -23,7 +23,7 @@ export async function anHour (
   arrive: (baseUrl: string) => Promise<() => Promise<unknown>>
 ): Promise<{ readonly calls: readonly HourCall[], readonly requests: StrictProvider['requests'] }> {
   const { now } = Date
-  const port = await freePort(0)
+  const port = await freePort()
   const baseUrl = `http://localhost:${port}`
   const provider = await strictProvider(kind, `${baseUrl}/oauth/callback`)
   await makeAdmins(database.knex, [provider.subject])

@@ -21,7 +21,7 @@ import {
   signedIn,
   token
 } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { signInRequest } from '../src/settings/sign-in-request.ts'
 import { brokerOptions } from '../src/sign-in.ts'
@@ -161,7 +161,7 @@ t.test('what sign-ins request of each provider', async (t) => {
 })
 
 t.test('people of an organization reach a tool without a browser while the organization agrees', async (t) => {
-  const port = await freePort(0)
+  const port = await freePort()
   const baseUrl = `http://localhost:${port}`
   const [own, resource] = [`${baseUrl}/oauth`, `${baseUrl}/mcp`]
   const acme = await corporate(t, own, resource)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { accessTokenFor, startIdentityProvider } from 'identity-provider'
 import knex, { type Knex } from 'knex'
 import type { Test } from 'tap'
 import { setDatabase, SETTINGS } from '../../../test/database-settings.ts'
@@ -9,13 +10,12 @@ import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/migrations/migrate.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
-import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 import { isInner } from '../src/http/inner-request.ts'
 import { engineWithTables } from './engines.ts'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import { template } from './template.ts'
-import { folderWithKey } from './signing-key-folder.ts'
+import { folderWithKey } from '../../../test/signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
 export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** The code of a client that asks for TLS before it says anything else. */
 const SSL_REQUEST = 80_877_103

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** A TCP proxy that can lose its connections as a fail-over does: without a word. */
 export interface FreezingProxy {

@@ -1,7 +1,7 @@
+import { callbackFrom } from 'identity-provider'
 import t from 'tap'
 import { type Line, lines, memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
-import { callbackFrom } from '../src/demo/identity-provider.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { anHour } from './an-hour.ts'
 import { createShop, openTestDatabase } from './build.ts'
 import { PROVIDER_KINDS } from './strict-provider.ts'
@@ -16,7 +16,7 @@ for (const kind of PROVIDER_KINDS) {
     const { calls, requests } = await anHour(kind, database, async (baseUrl) => {
       const url = new URL(`${baseUrl}/mcp`)
       for (const { name, Unauthorized, attempt } of lines) {
-        const store = memory(`http://localhost:${await freePort(0)}/callback`)
+        const store = memory(`http://localhost:${await freePort()}/callback`)
         const first = attempt(url, store)
         const refused = await first.connect().catch((error: unknown) => error)
         t.type(refused, Unauthorized, { refused })

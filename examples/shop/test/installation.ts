@@ -1,9 +1,9 @@
 import { type Database, openPostgres } from '../src/database/index.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { BASE_URL, bearer, createShop, openIdentityProvider, type TestIdentityProvider } from './build.ts'
 import { call, type Running, start } from './process.ts'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -60,7 +60,7 @@ export async function install (
     await database.close()
   })
   const replicas = await Promise.all(
-    Array.from({ length: count }, async () => await add({ PORT: String(await freePort(0)) }))
+    Array.from({ length: count }, async () => await add({ PORT: String(await freePort()) }))
   )
   const shop = await createShop(database, 'replicated')
   const machine = bearer(await idp.machineToken())

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** Starts a program that serves a port of loopback until the test ends. @throws what it printed, if it ends before */
 export async function serve (t: Scope, port: number, program: string, args: readonly string[]): Promise<void> {

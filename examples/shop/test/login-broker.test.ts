@@ -1,10 +1,10 @@
+import { callbackFrom } from 'identity-provider'
 import t from 'tap'
 import { doctor, report } from 'oauth-discovery-shim/doctor'
 import { person } from '../../../packages/oauth-discovery-shim/test/browser.ts'
 import { mcpRemote } from '../../../packages/oauth-discovery-shim/test/mcp-remote.ts'
 import { lines, memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
-import { callbackFrom } from '../src/demo/identity-provider.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { bearer } from './build.ts'
 import { call, seededData, readDemo, start } from './process.ts'
 
@@ -20,7 +20,7 @@ const stores = new Map<string, ReturnType<typeof memory>>()
 
 for (const { name, Unauthorized, attempt } of lines) {
   t.test(`${name} gets from nothing but the URL, on any port, to a tool's answer`, async (t) => {
-    const port = await freePort(0)
+    const port = await freePort()
     const { signIn } = await person(t, port, kim)
     const store = memory(`http://localhost:${port}/callback`)
     stores.set(name, store)

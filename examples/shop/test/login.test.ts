@@ -1,10 +1,10 @@
+import { callbackFrom } from 'identity-provider'
 import t from 'tap'
 import { doctor, report } from 'oauth-discovery-shim/doctor'
 import { person } from '../../../packages/oauth-discovery-shim/test/browser.ts'
 import { callbackPort } from '../../../packages/oauth-discovery-shim/test/callback-port.ts'
 import { mcpRemote } from '../../../packages/oauth-discovery-shim/test/mcp-remote.ts'
 import { lines, memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
-import { callbackFrom } from '../src/demo/identity-provider.ts'
 import { bearer } from './build.ts'
 import { call, seededData, readDemo, start } from './process.ts'
 

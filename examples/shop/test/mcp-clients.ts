@@ -2,7 +2,7 @@ import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport as TransportInterfaceV1 } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** The clients that agents are built with: both official lines, the second also held to the newest revision. */
 export const clientLines = ['SDK 1.x', 'SDK 2.x, auto', 'SDK 2.x, 2026-07-28'] as const

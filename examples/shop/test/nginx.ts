@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { serve } from './listens.ts'
-import { folderFor, type Scope } from './scope.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
 const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0)
@@ -35,7 +35,7 @@ export async function startNginx (
 > {
   const dir = folderFor(t, 'nginx')
   mkdirSync(join(dir, 'temp'))
-  const port = await freePort(0)
+  const port = await freePort()
   let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) =>
     readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
   ).join('\n')

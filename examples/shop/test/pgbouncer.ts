@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { serve } from './listens.ts'
-import { folderFor, type Scope } from './scope.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
 const PGBOUNCER = ['pgbouncer', '/usr/sbin/pgbouncer'].find((program) => spawnSync(program, ['--version']).status === 0)
@@ -35,7 +35,7 @@ export async function startPgBouncer (
   const dir = folderFor(t, 'pgbouncer')
   const { hostname, port, username, password, pathname } = new URL(url)
   const name = pathname.slice(1)
-  const listenPort = await freePort(0)
+  const listenPort = await freePort()
   const options = {
     listen_addr: '127.0.0.1',
     listen_port: listenPort,

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../src/demo/ports.ts'
-import { folderFor, type Scope } from './scope.ts'
+import { freePort } from '../../../shared/free-port.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 
 const execute = promisify(execFile)
 
@@ -69,7 +69,7 @@ export async function startPostgres (
   { settings = {}, disk, follows }: PostgresOptions = {}
 ): Promise<Postgres> {
   const dir = folderFor(t, 'postgres')
-  const port = await freePort(0)
+  const port = await freePort()
   const data = join(disk ?? dir, 'data')
   const log = join(dir, 'log')
   if (AS_POSTGRES.length > 0) { for (const folder of [dir, disk ?? dir]) await execute('chown', ['postgres', folder]) }

@@ -10,7 +10,7 @@ import { ENGINE } from '../../../test/packed-database.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { createDatabase, migrateDirectory, TABLES, TEST_DATABASE_URL } from './build.ts'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 
 /** A server in a process of its own. */
 export interface Running {

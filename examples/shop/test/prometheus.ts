@@ -3,9 +3,9 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { serve } from './listens.ts'
-import { folderFor, type Scope } from './scope.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 
 /** Why there is no Prometheus to test with, else false. */
 export const withoutPrometheus = spawnSync('prometheus', ['--version']).status !== 0 && 'prometheus is not installed'
@@ -27,7 +27,7 @@ export async function startPrometheus (
   token: string
 ): Promise<(expression: string) => Promise<readonly Found[]>> {
   const dir = folderFor(t, 'prometheus')
-  const port = await freePort(0)
+  const port = await freePort()
   copyFileSync(fileURLToPath(new URL('../deploy/alerts.yml', import.meta.url)), join(dir, 'alerts.yml'))
   writeFileSync(
     join(dir, 'prometheus.yml'),

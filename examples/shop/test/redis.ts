@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { freePort } from '../src/demo/ports.ts'
-import { folderFor, type Scope } from './scope.ts'
+import { freePort } from '../../../shared/free-port.ts'
+import { folderFor, type Scope } from '../../../test/scope.ts'
 import { listens } from './listens.ts'
 
 /** Why there is no Redis to start and stop, else false. */
@@ -21,7 +21,7 @@ export interface RedisServer {
  */
 export async function startRedis (t: Scope, options: readonly string[] = []): Promise<RedisServer> {
   const dir = folderFor(t, 'redis')
-  const port = await freePort(0)
+  const port = await freePort()
   let child: ChildProcess | undefined
   const redis: RedisServer = {
     url: `redis://127.0.0.1:${port}`,

@@ -1,3 +1,4 @@
+import { accessTokenFor } from 'identity-provider'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +8,6 @@ import { openDatabase } from '../src/database/index.ts'
 import { pendingMigrations } from '../src/migrations/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { serve } from '../src/commands/serve.ts'
-import { accessTokenFor } from '../src/demo/identity-provider.ts'
 import { bearer, TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, seededData, settingsOfDemo, start } from './process.ts'
 

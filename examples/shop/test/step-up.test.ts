@@ -6,21 +6,21 @@ import {
 } from '@modelcontextprotocol/client'
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
 import Fastify from 'fastify'
+import { startIdentityProvider } from 'identity-provider'
 import mcpFromRoutes from 'mcp-from-routes'
 import oauthDiscoveryShim from 'oauth-discovery-shim'
 import t, { type Test } from 'tap'
 import { person } from '../../../packages/oauth-discovery-shim/test/browser.ts'
 import { callbackPort } from '../../../packages/oauth-discovery-shim/test/callback-port.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
-import { startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { bearer } from './build.ts'
 
 const ada = { username: 'ada', password: 'correct horse battery' }
 const callback = await callbackPort(t)
 
 /** The demo's identity provider, and an app in which reading takes a sign-in, and writing two scopes more. */
-const port = await freePort(0)
+const port = await freePort()
 const baseUrl = `http://localhost:${port}`
 const mcpUrl = new URL(`${baseUrl}/mcp`)
 const idp = await startIdentityProvider({

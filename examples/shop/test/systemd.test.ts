@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { STOPPING } from '../src/commands/serve.ts'
-import { freePort } from '../src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { SECRET_SETTINGS } from '../src/settings/files.ts'
 import { settings } from '../src/settings/settings.ts'
 import { createDatabase, TEST_DATABASE_URL } from './build.ts'
@@ -72,7 +72,7 @@ t.test('with the commands, variables and credentials of the unit, a replica migr
   for (const name of valuesOf('LoadCredential')) {
     writeFileSync(join(credentials, name.split(':')[0]!), `${values[name.split(':')[0]!]}\n`)
   }
-  const port = await freePort(0)
+  const port = await freePort()
   const env = {
     ...Object.fromEntries(
       Object.entries(variables).map((

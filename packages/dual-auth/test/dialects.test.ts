@@ -4,7 +4,7 @@ import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyPage } from '
 import { createApiKeysTable, knexStore, type KnexStoreOptions } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { bearer, build, products, OWNER } from './build.ts'
-import { mysqlDatabase, MARIADB_URL, sqliteDatabase, type Database } from './databases.ts'
+import { mysqlDatabase, MARIADB_URL, sqliteDatabase, type Database } from '../../../test/databases.ts'
 import { newKey } from './sample-key.ts'
 import { joined } from '../../../test/joined.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createApiKeysTable } from '../src/keys/knex.ts'
-import { serverDatabase, SERVER_URL } from './databases.ts'
+import { serverDatabase, SERVER_URL } from '../../../test/databases.ts'
 
 t.test('a table that is there is not created again, and nobody waits for it', {
   skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: two connections need a real PostgreSQL'

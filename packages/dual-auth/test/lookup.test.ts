@@ -2,7 +2,7 @@ import connect, { type Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { knexStore, createApiKeysTable, type KnexStoreOptions } from '../src/keys/knex.ts'
 import { memoryStore, type ApiKeyOptions, type ApiKeyStore } from '../src/index.ts'
-import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../test/databases.ts'
 import { mintKey } from '../src/keys/format.ts'
 import { bearer, build, OTHER_OWNER, PEPPER, products, REFUSED, OWNER } from './build.ts'
 

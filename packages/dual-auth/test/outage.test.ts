@@ -5,7 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import knex from 'knex'
 import { createApiKey, memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
-import { serverDatabase, SERVER_URL } from './databases.ts'
+import { serverDatabase, SERVER_URL } from '../../../test/databases.ts'
 import { bearer, build, PEPPER, products, REFUSED, OWNER } from './build.ts'
 
 const UNAVAILABLE = {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { authenticate, bearer, PEPPER } from './build.ts'
-import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../test/databases.ts'
 import { startIssuer } from './issuer.ts'
 import { startScanner } from './scanner.ts'
 

@@ -7,7 +7,7 @@ import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.ts'
 import { fingerprint } from '../src/keys/format.ts'
 import { costFromHash } from '../src/keys/hash.ts'
-import { embeddedDatabase } from './databases.ts'
+import { embeddedDatabase } from '../../../test/databases.ts'
 import { bearer, build, countScrypt, PEPPER, products, REFUSED, OWNER } from './build.ts'
 import { joined } from '../../../test/joined.ts'
 

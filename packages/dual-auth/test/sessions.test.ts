@@ -2,7 +2,7 @@ import t from 'tap'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { bearer, build, products, OWNER } from './build.ts'
-import { embeddedDatabase, serverDatabase, SERVER_URL, type Database } from './databases.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL, type Database } from '../../../test/databases.ts'
 import { newKey } from './sample-key.ts'
 
 /** What a host may have set for its database, for reasons of its own. */

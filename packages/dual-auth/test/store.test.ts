@@ -15,7 +15,7 @@ import {
   SERVER_URL,
   sqliteDatabase,
   type Database
-} from './databases.ts'
+} from '../../../test/databases.ts'
 import { newKey } from './sample-key.ts'
 
 const ALL = { at: new Date('2030-01-01T00:00:30Z'), skip: 0, limit: 100, filter: {}, sort: null }

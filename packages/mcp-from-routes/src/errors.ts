@@ -85,22 +85,10 @@ export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
   '%s has a wrong config.mcp: %s'
 )
 
-/** The path or the method of a tagged route cannot be called as a tool. */
+/** The path, the method, the query string or the body of a tagged route cannot be called as a tool. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE',
   '%s cannot be a tool: %s'
-)
-
-/** A query argument of a tagged route could never arrive in the shape that its schema requires. */
-export const MCP_FROM_ROUTES_UNSUPPORTED_QUERY = createError(
-  'MCP_FROM_ROUTES_UNSUPPORTED_QUERY',
-  '%s cannot be a tool: its query argument %s %s'
-)
-
-/** The request body of a tagged route is not JSON. */
-export const MCP_FROM_ROUTES_UNSUPPORTED_BODY = createError(
-  'MCP_FROM_ROUTES_UNSUPPORTED_BODY',
-  '%s cannot be a tool: %s. Do not publish it, or offer a JSON body'
 )
 
 /** A schema of a tagged route cannot be published as JSON Schema 2020-12. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import mcpFromRoutes from '../src/index.ts'
@@ -354,21 +355,23 @@ for (
       ['a.example.com']
     ]],
     ['trustSerializer', 'must be true or false', ['yes']],
-    ['maxResultBytes', 'must be a positive integer', [0, 1.5]],
-    ['bodyLimit', 'must be a positive integer', [0, '1mb']],
+    ['maxResultBytes', 'must be an integer, at least 1 (got 1.5)', [1.5]],
+    ['maxResultBytes', 'must be an integer, at least 1 (got 0)', [0]],
+    ['bodyLimit', "must be an integer, at least 1 (got '1mb')", ['1mb']],
+    ['bodyLimit', 'must be an integer, at least 1 (got null)', [null]],
     ['jsonQuery', 'must be true or false', ['yes']],
     ['serverInfo', 'must have a title that is a non-empty string, or no title', [{ ...SERVER_INFO, title: 5 }, {
       ...SERVER_INFO,
       title: ''
     }]],
     ['impliedArguments', 'must be an object of functions', [{ id: 'x' }, null]],
-    ['cacheScope', 'must be private or public', ['shared']],
-    ['toolTimeout', 'must be a positive integer', [0]],
-    ['toolTimeout', 'must be at most 2147483647', [2_147_483_648]],
-    ['cacheTtl', 'must be a whole number of milliseconds', [-1, 0.5]],
+    ['cacheScope', "must be 'private' or 'public' (got 'shared')", ['shared']],
+    ['toolTimeout', 'must be an integer from 1 to 2147483647', [0, 2_147_483_648]],
+    ['keepAliveInterval', 'must be an integer from 0 to 2147483647', [-1, 2_147_483_648]],
+    ['cacheTtl', 'must be an integer, at least 0', [-1, 0.5]],
     ['canUse', 'must be a function', [true]],
     ['onToolCall', 'must be a function', [{}]],
-    ['output', "must be 'full', 'brief' or false", ['short']],
+    ['output', "must be 'full', 'brief' or false (got 'short')", ['short']],
     ['resultHeaders', 'must be an array of header names', [[5]]],
     ['extensions', 'must be an array of what functions such as confirm', [{}, [{}], [() => {}], ['confirm']]],
     ['sets', 'is not an option', [{ a: { path: '/a', tags: ['a'] } }]],
@@ -408,6 +411,24 @@ for (
     t.match(app, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: cacheScope ${rule}` })
   })
 }
+
+t.test('the tables of options list each one, with its default', async (t) => {
+  const { isAllowedOrigin, ...settings } = settingsFromOptions({ serverInfo: SERVER_INFO })
+  const pages = ['../README.md', '../docs/tools.md'].map((page) => readFileSync(new URL(page, import.meta.url), 'utf8'))
+  const sections = pages.map((page) => page.split(/^## /m).find((section) => section.startsWith('Options\n')) ?? '')
+  const rows = sections.join('').matchAll(/^\| `(\w+)` \| (?:[^|]|\\\|)+ \| (.+?) \|/gm)
+  const defaults = new Map([...rows].map(([, name = '', shown = '']) => [name, shown.replaceAll(/[`',]/g, '')]))
+  t.strictSame(
+    [...defaults.keys()].toSorted(),
+    [...Object.keys(settings), 'allowedOrigins', 'extensions'].toSorted()
+  )
+  const { serverInfo, ...optional } = settings
+  for (const [name, value] of Object.entries(optional)) {
+    if (value === undefined) continue
+    const shown = typeof value === 'object' ? Object.values(value).join(' ') || 'none' : String(value)
+    t.equal(defaults.get(name), shown, name)
+  }
+})
 
 t.test('options have defaults, and limits that may be reached', async (t) => {
   const { isAllowedOrigin, ...settings } = settingsFromOptions({ serverInfo: SERVER_INFO })

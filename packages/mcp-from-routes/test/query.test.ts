@@ -418,7 +418,7 @@ for (const { title, querystring, zod, server = {}, message } of refused) {
     )
     await t.rejects(async () => {
       await app.ready()
-    }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', message })
+    }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message })
   })
 }
 

@@ -85,7 +85,7 @@ for (const [title, schema, message] of unread) {
     })
     await t.rejects(async () => {
       await app.ready()
-    }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', message })
+    }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message })
   })
 }
 

@@ -1140,19 +1140,19 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
   {
     title: 'a multipart body',
     from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /^POST \/things cannot be a tool: it takes multipart\/form-data/
   },
   {
     title: 'a body that is never JSON',
     from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /it takes application\/octet-stream/
   },
   {
     title: 'a file in the body',
     from: { method: 'POST', schema: { body: { type: 'object', properties: { picture: { isFile: true } } } } },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /it takes a file upload/
   },
   {
@@ -1162,7 +1162,7 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
       shared: { File: { $id: 'File', type: 'object', isFile: true } },
       schema: { body: { type: 'object', properties: { picture: { $ref: 'File#' } } } }
     },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /it takes a file upload/
   },
   {
@@ -1171,13 +1171,13 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
       method: 'POST',
       schema: { body: { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } } }
     },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /it takes a file upload/
   },
   {
     title: 'a body whose bytes are signed',
     from: { method: 'POST', config: { rawBody: true } },
-    code: 'UNSUPPORTED_BODY',
+    code: 'UNSUPPORTED_ROUTE',
     message: /checks the bytes of its body/
   },
   {

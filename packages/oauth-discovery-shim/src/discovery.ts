@@ -3,7 +3,6 @@ import { warnIfClosed } from './closed.ts'
 import {
   OAUTH_DISCOVERY_SHIM_INVALID_OPTION,
   OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID,
-  OAUTH_DISCOVERY_SHIM_PREFIXED,
   OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE
 } from './errors.ts'
 import {
@@ -26,14 +25,17 @@ import { compileNothing, cors } from './scope.ts'
  *
  * @param documentOf - makes the second pair's document of the authorization server from the identity provider's
  * @returns the identity provider, which is read from startup on
- * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED}, and {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a second time
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} under a prefix, where no client looks for a well-known document
+ *   (RFC 8615), and for a second time
  */
 export async function serveDiscovery (
   app: FastifyInstance,
   settings: Settings,
   documentOf: (provider: ProviderMetadata) => AuthorizationServerMetadata
 ): Promise<Provider> {
-  if (app.prefix !== '') throw new OAUTH_DISCOVERY_SHIM_PREFIXED(app.prefix)
+  if (app.prefix !== '') {
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`register it at the root, not under the prefix ${app.prefix}`)
+  }
   if (app.hasDecorator('oauthChallenge')) {
     throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(
       'register one plugin, once: that of oauth-discovery-shim/broker serves the documents of oauth-discovery-shim too'

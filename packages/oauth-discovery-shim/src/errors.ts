@@ -9,12 +9,6 @@ export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createStartupError(
   'oauth-discovery-shim: %s'
 )
 
-/** At startup: registered under a prefix, where no client looks for a well-known document (RFC 8615). */
-export const OAUTH_DISCOVERY_SHIM_PREFIXED = createStartupError(
-  'OAUTH_DISCOVERY_SHIM_PREFIXED',
-  'oauth-discovery-shim: register it at the root, not under the prefix %s'
-)
-
 /** In the log: the identity provider's document was rejected. The message says why. */
 export const OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT = createError(
   'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT',

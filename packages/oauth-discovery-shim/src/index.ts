@@ -23,8 +23,8 @@ declare module 'fastify' {
  * Serves the documents through which an MCP client that knows only the URL of the MCP endpoint finds
  * the identity provider's sign-in page, and registers it as the one client that exists there.
  *
- * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
- * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown, or the plugin has a
+ *   prefix
  */
 async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {
   const settings = settingsFromOptions(options)

@@ -1,5 +1,5 @@
+import { callbackFrom } from 'identity-provider'
 import type { Test } from 'tap'
-import { callbackFrom } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { clients, doctor, type Reason } from '../src/doctor/index.ts'
 import { ada } from './mcp-app.ts'
 import { lines, memory } from './sdk.ts'

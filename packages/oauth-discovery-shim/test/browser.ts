@@ -1,7 +1,7 @@
+import { callbackFrom, type Credentials } from 'identity-provider'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
-import { callbackFrom, type Credentials } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { ada } from './mcp-app.ts'
 
 /** The person's side: a browser in which somebody signs in, and the client's listener on the callback port. */

@@ -14,7 +14,7 @@ import { isPublic, namesPrivateHost, publicLookup } from '../src/public-address.
 import { run } from '../src/doctor/run.ts'
 import { walk } from '../src/doctor/walk.ts'
 import { serve } from './build.ts'
-import { freePort } from '../../../examples/shop/src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { signInWorld } from './mcp-app.ts'
 
 type Redirect = NonNullable<NonNullable<Parameters<typeof signInWorld>[1]>['redirect']>
@@ -153,7 +153,7 @@ async function byHand (
   const issuer = await serve(t, (_, response) => response.end('<h1>Sign in</h1>'))
   const app = Fastify({ forceCloseConnections: true })
   t.teardown(() => app.close())
-  const port = await freePort(0)
+  const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const { challenge, resource, server, client } = change(url)
   for (const path of ['/mcp', '/mcp/']) {

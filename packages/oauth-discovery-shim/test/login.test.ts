@@ -1,6 +1,6 @@
+import { callbackFrom } from 'identity-provider'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { callbackFrom } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { person } from './browser.ts'
 import { callbackPort } from './callback-port.ts'
 import { ada, signInWorld, type World } from './mcp-app.ts'

@@ -1,15 +1,11 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { callbacks, startIdentityProvider, type IdentityProviderOptions } from 'identity-provider'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
-import {
-  callbacks,
-  startIdentityProvider,
-  type IdentityProviderOptions
-} from '../../../examples/shop/src/demo/identity-provider.ts'
-import { freePort } from '../../../examples/shop/src/demo/ports.ts'
-import { folderWithKey } from '../../../examples/shop/test/signing-key-folder.ts'
+import { freePort } from '../../../shared/free-port.ts'
+import { folderWithKey } from '../../../test/signing-key-folder.ts'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
 
 /** Somebody who can sign in at the provider of {@link signInWorld}. */
@@ -57,7 +53,7 @@ export async function signInWorld (
     ownCallback
   }: WorldOptions = {}
 ): Promise<World> {
-  const port = await freePort(0)
+  const port = await freePort()
   const baseUrl = `http://localhost:${port}`
   const { issuer, close } = await startIdentityProvider({
     port: 0,

@@ -119,7 +119,7 @@ t.test('under a prefix, where no client looks, it does not start', async (t) => 
     scope.register(shim, good)
   }, { prefix: '/api' })
   await t.rejects(async () => app.ready(), {
-    code: 'OAUTH_DISCOVERY_SHIM_PREFIXED',
+    code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
     message: 'oauth-discovery-shim: register it at the root, not under the prefix /api'
   })
 })

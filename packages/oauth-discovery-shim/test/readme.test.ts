@@ -1,3 +1,4 @@
+import { accessTokenFor, startIdentityProvider } from 'identity-provider'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -6,9 +7,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 import t, { type Test } from 'tap'
-import { accessTokenFor, startIdentityProvider } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { doctor, report } from '../src/doctor/index.ts'
-import { freePort } from '../../../examples/shop/src/demo/ports.ts'
+import { freePort } from '../../../shared/free-port.ts'
 import { fencesOf, quotes } from '../../../test/docs/fences.ts'
 import { ada } from './mcp-app.ts'
 
@@ -16,7 +16,7 @@ const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
 
 /** Starts the program, which ends with the test, and returns its URL. */
 async function quickstart (t: Test, issuer: string, clientId: string, given?: number): Promise<string> {
-  const port = given ?? await freePort(0)
+  const port = given ?? await freePort()
   const program = fileURLToPath(new URL('../../../examples/quickstart/oauth-discovery-shim.ts', import.meta.url))
   const child = spawn(process.execPath, [...process.execArgv, program], {
     env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: clientId },
@@ -35,7 +35,7 @@ async function quickstart (t: Test, issuer: string, clientId: string, given?: nu
 }
 
 t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async (t) => {
-  const port = await freePort(0)
+  const port = await freePort()
   const baseUrl = `http://localhost:${port}`
   const clientId = 'public-client-1'
   const idp = await startIdentityProvider({

@@ -284,6 +284,17 @@ for (const engine of engines) {
     t.equal(await knex.schema.hasTable('accounts'), true)
     await createPayReconcileTables(knex)
     t.equal(await knex.schema.hasTable('pay_reconcile_items'), true)
+    const created: string[] = []
+    knex.on('query', ({ sql }: { readonly sql: string }) => {
+      if (sql.startsWith('create ')) created.push(sql)
+    })
+    await createPayReconcileTables(knex)
+    t.strictSame(created, [], 'what is there is not created again: that would lock its table')
+    await knex.raw('drop index pay_reconcile_items_outcome')
+    await createPayReconcileTables(knex)
+    t.strictSame(created.map((sql) => sql.split(' ').slice(0, 6).join(' ')), [
+      'create index if not exists pay_reconcile_items_outcome'
+    ])
     await knex.raw('alter table pay_reconcile_runs drop column webhook')
     await t.rejects(createPayReconcileTables(knex), {
       code: 'PAY_RECONCILE_INVALID_OPTION',

@@ -1,5 +1,5 @@
+import { callbackFrom, type Credentials } from 'identity-provider'
 import { createHash, randomBytes } from 'node:crypto'
-import { callbackFrom, type Credentials } from '../../../examples/shop/src/demo/identity-provider.ts'
 import type { PlayedClient } from './clients.ts'
 
 /** A client that has signed in. */

@@ -1,6 +1,6 @@
+import { subjectOf } from 'identity-provider'
 import type { Knex } from 'knex'
 import { provisionUser } from '../users/repository.ts'
-import { subjectOf } from './identity-provider/account.ts'
 
 /** Who can sign in to the demo, and where they work. */
 export interface DemoPerson {

@@ -1,3 +1,4 @@
+import { callbacks, startIdentityProvider } from 'identity-provider'
 import { relative } from 'node:path'
 import { refuse } from '../commands/refuse.ts'
 import { serve } from '../commands/serve.ts'
@@ -7,11 +8,10 @@ import { settingsFromEnvironment, settings } from '../settings/settings.ts'
 import { restoreCustomers, startDemoPay } from '../samples/accounts.ts'
 import { bannerOf } from './banner.ts'
 import { type Demo, demoDataDir, readDemo, writeDemo } from './demo-file.ts'
-import { callbacks, startIdentityProvider } from './identity-provider.ts'
 import { keysForShops } from './keys.ts'
 import { startLeakScanner } from './leak-scanner.ts'
 import { demoAdmins, DEMO_PEOPLE, seedPeople } from './people.ts'
-import { freePort } from './ports.ts'
+import { freePortFrom } from './ports.ts'
 import { demoSecrets } from './secrets.ts'
 import { demoShops } from '../samples/shops.ts'
 import { type SeededShop, seedDemo } from '../samples/seed.ts'
@@ -42,9 +42,9 @@ try {
     TAKEN.map((name) => [name, process.env[name]])
   )
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
-  const port = await freePort(Number(PORT))
+  const port = await freePortFrom(Number(PORT))
   // If the server may use any port, so may the others.
-  const portBeside = async (distance: number): Promise<number> => await freePort(PORT === '0' ? 0 : port + distance)
+  const portBeside = async (distance: number): Promise<number> => await freePortFrom(PORT === '0' ? 0 : port + distance)
   const baseUrl = `http://localhost:${port}`
   const secrets = demoSecrets(
     demoDataDir,

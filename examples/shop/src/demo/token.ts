@@ -1,7 +1,7 @@
+import { accessTokenFor } from 'identity-provider/browser'
 import { refuse } from '../commands/refuse.ts'
 import { SHOP_DEMO_STOPPED, SHOP_DEMO_USER } from '../errors.ts'
 import { readDemo } from './demo-file.ts'
-import { accessTokenFor } from './identity-provider/browser.ts'
 
 /** `npm run token -- <username>`: prints an access token of one of the demo's people. */
 try {

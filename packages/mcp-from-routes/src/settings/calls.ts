@@ -1,6 +1,7 @@
 import { NEVER_FORWARDED } from '../call/headers.ts'
 import { check, isFilled } from '../checks.ts'
 import type { ToolCallEvent } from '../types.ts'
+import { arrayOf, FUNCTION, integer, settingsBy, type Table } from './table.ts'
 
 /** What a call brings to its route and back, and what it may take. */
 export interface CallOptions {
@@ -45,39 +46,30 @@ export interface CallSettings extends Required<Omit<CallOptions, 'bodyLimit' | '
 const MAX_TIMEOUT = 2_147_483_647
 const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
+const HEADERS = arrayOf(isFilled, 'header names')
+
+const TABLE: Table<CallSettings> = {
+  forwardHeaders: { ...HEADERS, default: ['authorization', 'x-api-key', 'traceparent', 'tracestate'] },
+  resultHeaders: { ...HEADERS, default: ['content-range', 'link', 'location', 'retry-after'] },
+  bodyLimit: integer(1),
+  maxResultBytes: { ...integer(1), default: 1_000_000 },
+  toolTimeout: { ...integer(1, MAX_TIMEOUT), default: 60_000 },
+  keepAliveInterval: { ...integer(0, MAX_TIMEOUT), default: 10_000 },
+  onToolCall: FUNCTION
+}
+
 /** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
-export function callSettings ({
-  forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
-  resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-  bodyLimit,
-  maxResultBytes = 1_000_000,
-  toolTimeout = 60_000,
-  keepAliveInterval = 10_000,
-  onToolCall
-}: CallOptions): CallSettings {
-  for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout })) {
-    check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
-  }
-  check(toolTimeout <= MAX_TIMEOUT, 'toolTimeout', `must be at most ${MAX_TIMEOUT}`)
-  check(
-    Number.isSafeInteger(keepAliveInterval) && keepAliveInterval >= 0 && keepAliveInterval <= MAX_TIMEOUT,
-    'keepAliveInterval',
-    `must be an integer from 0 to ${MAX_TIMEOUT}`
-  )
-  check(onToolCall === undefined || typeof onToolCall === 'function', 'onToolCall', 'must be a function')
+export function callSettings (options: CallOptions): CallSettings {
+  const settings = settingsBy(TABLE, options)
+  const { forwardHeaders, resultHeaders } = settings
   return {
+    ...settings,
     forwardHeaders: headerNames('forwardHeaders', forwardHeaders, NEVER_FORWARDED, 'is never forwarded'),
-    resultHeaders: headerNames('resultHeaders', resultHeaders, /^set-cookie$/, 'is never shown to a model'),
-    bodyLimit,
-    maxResultBytes,
-    toolTimeout,
-    keepAliveInterval,
-    onToolCall
+    resultHeaders: headerNames('resultHeaders', resultHeaders, /^set-cookie$/, 'is never shown to a model')
   }
 }
 
 function headerNames (option: string, names: readonly string[], never: RegExp, refusal: string): readonly string[] {
-  check(Array.isArray(names) && names.every(isFilled), option, 'must be an array of header names')
   return names.map((name) => name.toLowerCase()).map((name) => {
     check(TOKEN.test(name), option, `must not contain ${JSON.stringify(name)}, which is not the name of a header`)
     check(!never.test(name), option, `must not contain ${name}, which ${refusal}`)

@@ -2,6 +2,7 @@ import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } 
 import { check, isFilled, isPath, withoutSlash } from '../checks.ts'
 import type { McpTool } from '../types.ts'
 import { within } from '../within.ts'
+import { arrayOf, FUNCTION, settingsBy, type Table } from './table.ts'
 
 /** The name and version that clients see. */
 export interface ServerInfo {
@@ -58,57 +59,67 @@ export interface ServerSettings extends Pick<ServerOptions, 'serverInfo'> {
   readonly isAllowedOrigin: (origin: string) => boolean
 }
 
+/** As they are given. */
+type Given =
+  & Required<Pick<ServerOptions, 'path' | 'onRequest'>>
+  & {
+    readonly [name in 'instructions' | 'allowedOrigins' | 'caller' | 'canUse']: ServerOptions[name]
+  }
+
+const TABLE: Table<Given> = {
+  instructions: {
+    holds: (value) => isFilled(value) || typeof value === 'function',
+    rule: 'must be a non-empty string or a function'
+  },
+  path: {
+    holds: isPath,
+    rule: 'must start with a slash and have no parameters, wildcard, query or fragment',
+    default: '/mcp'
+  },
+  onRequest: {
+    holds: (hooks) => [hooks].flat().every(FUNCTION.holds),
+    rule: 'must be a function or an array of functions',
+    default: []
+  },
+  allowedOrigins: arrayOf(isOrigin, 'origins like https://app.example.com, without a path'),
+  caller: FUNCTION,
+  canUse: FUNCTION
+}
+
 /**
  * @param timeout - how long functions of the host may take, in milliseconds
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
  */
-export function serverSettings (
-  { serverInfo, instructions, path = '/mcp', onRequest = [], allowedOrigins, caller, canUse }: ServerOptions,
-  timeout: number
-): ServerSettings {
+export function serverSettings (options: ServerOptions, timeout: number): ServerSettings {
+  const { serverInfo } = options
   check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
   check(
     serverInfo.title === undefined || isFilled(serverInfo.title),
     'serverInfo',
     'must have a title that is a non-empty string, or no title'
   )
-  check(
-    instructions === undefined || isFilled(instructions) || typeof instructions === 'function',
-    'instructions',
-    'must be a non-empty string or a function'
-  )
-  check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
-  for (const [name, value] of Object.entries({ caller, canUse })) {
-    check(value === undefined || typeof value === 'function', name, 'must be a function')
-  }
-  const hooks = [onRequest].flat()
-  check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
+  const { instructions, path, onRequest, allowedOrigins, caller, canUse } = settingsBy(TABLE, options)
   return {
     serverInfo,
     instructions: typeof instructions !== 'function'
       ? instructions
       : (request) => within(instructions(request), 'instructions', timeout),
     path: withoutSlash(path),
-    onRequest: hooks.map(awaited),
-    isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOf(allowedOrigins),
+    onRequest: [onRequest].flat().map(awaited),
+    isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOfOrigins(allowedOrigins),
     caller,
     canUse: canUse && ((tool, request) => within(canUse(tool, request), 'canUse', timeout))
   }
 }
 
-function oneOf (origins: readonly string[]): (origin: string) => boolean {
-  check(
-    Array.isArray(origins) && origins.every(isOrigin),
-    'allowedOrigins',
-    'must be an array of origins like https://app.example.com, without a path'
-  )
+function oneOfOrigins (origins: readonly string[]): (origin: string) => boolean {
   const allowed = new Set(origins)
   const isAnyPort = (origin: string): boolean => allowed.has(`${origin.replace(/:\d+$/, '')}:*`) && URL.canParse(origin)
   return (origin) => allowed.has(origin) || isAnyPort(origin)
 }
 
 /** The URL standard defines no origin for `chrome-extension://abc` and the like, which browsers send as they are. */
-function isOrigin (text: string): boolean {
+function isOrigin (text: unknown): boolean {
   if (!isFilled(text)) return false
   const host = text.replace(/:\*$/, '')
   if (!URL.canParse(host)) return false

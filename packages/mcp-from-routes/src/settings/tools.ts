@@ -1,9 +1,10 @@
-import { check, isFilled } from '../checks.ts'
+import { isFilled } from '../checks.ts'
 import { isObject } from '../schema/json-schema.ts'
 import type { ToJsonSchema } from '../schema/reader.ts'
 import type { ImpliedArguments } from '../tool/implied.ts'
 import { LARGE_TAG } from '../tool/tags.ts'
-import { isOutputDetail, type OutputDetail } from '../tool/trim.ts'
+import type { OutputDetail } from '../tool/trim.ts'
+import { arrayOf, BOOLEAN, FUNCTION, integer, oneOf, settingsBy, type Table } from './table.ts'
 
 /** What is a tool, and what clients see of the tools. */
 export interface ToolOptions {
@@ -59,49 +60,30 @@ export interface ToolSettings extends Required<Omit<ToolOptions, 'toJsonSchema'>
   readonly toJsonSchema: ToolOptions['toJsonSchema']
 }
 
+const TABLE: Table<ToolSettings> = {
+  exposedTag: {
+    holds: (tag) => isFilled(tag) && tag !== LARGE_TAG,
+    rule: `must be a non-empty string other than ${LARGE_TAG}`,
+    default: 'mcp'
+  },
+  output: { ...oneOf('full', 'brief', false), default: 'full' },
+  toJsonSchema: FUNCTION,
+  trustSerializer: { ...BOOLEAN, default: false },
+  jsonQuery: { ...BOOLEAN, default: false },
+  impliedArguments: {
+    holds: (implied) => isObject(implied) && Object.values(implied).every(FUNCTION.holds),
+    rule: 'must be an object of functions',
+    default: {}
+  },
+  ignoredArguments: {
+    ...arrayOf(isFilled, 'argument names'),
+    default: ['task_progress', 'wait_for_previous', 'random_string']
+  },
+  cacheTtl: { ...integer(0), default: 300_000 },
+  cacheScope: { ...oneOf('private', 'public'), default: 'private' }
+}
+
 /** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
-export function toolSettings ({
-  exposedTag = 'mcp',
-  output = 'full',
-  toJsonSchema,
-  trustSerializer = false,
-  jsonQuery = false,
-  impliedArguments = {},
-  ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'],
-  cacheTtl = 300_000,
-  cacheScope = 'private'
-}: ToolOptions): ToolSettings {
-  check(
-    isFilled(exposedTag) && exposedTag !== LARGE_TAG,
-    'exposedTag',
-    `must be a non-empty string other than ${LARGE_TAG}`
-  )
-  check(isOutputDetail(output), 'output', "must be 'full', 'brief' or false")
-  check(toJsonSchema === undefined || typeof toJsonSchema === 'function', 'toJsonSchema', 'must be a function')
-  for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) {
-    check(typeof value === 'boolean', name, 'must be true or false')
-  }
-  check(
-    isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'),
-    'impliedArguments',
-    'must be an object of functions'
-  )
-  check(
-    Array.isArray(ignoredArguments) && ignoredArguments.every(isFilled),
-    'ignoredArguments',
-    'must be an array of argument names'
-  )
-  check(Number.isSafeInteger(cacheTtl) && cacheTtl >= 0, 'cacheTtl', 'must be a whole number of milliseconds')
-  check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
-  return {
-    exposedTag,
-    output,
-    toJsonSchema,
-    trustSerializer,
-    jsonQuery,
-    impliedArguments,
-    ignoredArguments,
-    cacheTtl,
-    cacheScope
-  }
+export function toolSettings (options: ToolOptions): ToolSettings {
+  return settingsBy(TABLE, options)
 }

@@ -5,7 +5,7 @@ import { definitionsOf, followed, type DefinitionMap } from '../schema/shared.ts
 import {
   MCP_FROM_ROUTES_INVALID_SCHEMA,
   MCP_FROM_ROUTES_NAME_CLASH,
-  MCP_FROM_ROUTES_UNSUPPORTED_BODY
+  MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
 import { both, flatBody, flatObject, unlisted, type FlatObject } from '../schema/flatten.ts'
 import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
@@ -46,7 +46,7 @@ export interface InputRules {
 /**
  * Joins path parameters, query string, body and chosen headers into the arguments of one tool.
  * @param route - the route as named in errors
- * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY},
+ * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_ROUTE},
  *   {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
  */
 export function inputFromRoute (
@@ -283,16 +283,21 @@ function objectOf (route: string, schema: JsonSchema, part: string): FlatObject 
   return flat
 }
 
+/** @param why - such as `it takes a file upload` */
+export function unsupportedBody (route: string, why: string): Error {
+  return new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(route, `${why}. Do not publish it, or offer a JSON body`)
+}
+
 /** The schema of the JSON body, if the route takes a body. */
 function jsonBody (route: string, { body, consumes }: RequestSchemas): unknown {
   if (consumes !== undefined && consumes.length > 0 && !consumes.some(isJson)) {
-    throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(route, `it takes ${consumes.join(', ')}`)
+    throw unsupportedBody(route, `it takes ${consumes.join(', ')}`)
   }
   if (body === null) return undefined
   if (isObject(body) && isObject(body.content)) {
     const types = Object.keys(body.content)
     const json = types.find(isJson)
-    if (json === undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(route, `it takes ${types.join(', ')}`)
+    if (json === undefined) throw unsupportedBody(route, `it takes ${types.join(', ')}`)
     return Reflect.get(Object(body.content[json]), 'schema')
   }
   return body

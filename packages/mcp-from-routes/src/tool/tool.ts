@@ -1,8 +1,4 @@
-import {
-  MCP_FROM_ROUTES_UNSUPPORTED_BODY,
-  MCP_FROM_ROUTES_UNSUPPORTED_QUERY,
-  MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
-} from '../errors.ts'
+import { MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import type { ExposedRoute, ListedTool, Part, Parts, Source, Tool, ToolRequest } from '../model.ts'
 import { openOutcome, openRepeat, REPEATS } from '../call/status.ts'
 import { IDENTITY, NEVER_FORWARDED } from '../call/headers.ts'
@@ -16,7 +12,7 @@ import { formerNames } from './former.ts'
 import { optIn, reasonAgainst } from './header-arguments.ts'
 import { definitionsOf, followed } from '../schema/shared.ts'
 import { impliableArguments } from './implied.ts'
-import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
+import { inputFromRoute, mentionsFile, type ToolInput, unsupportedBody } from './input.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { beginOf, joined } from './parts.ts'
 import { mirroredArguments, withoutHeaders } from './mirrored.ts'
@@ -163,7 +159,7 @@ function requestOf (label: string, route: ExposedRoute, options: ToolOptions, re
     path,
     schema,
     readerOf((part) => {
-      if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
+      if (mentionsFile(part)) throw unsupportedBody(label, 'it takes a file upload')
       return part
     }),
     { overrides, fillsDefaults }
@@ -285,7 +281,7 @@ function checkRoute (label: string, { config, constraints, websocket }: ExposedR
     )
   }
   if (config.rawBody) {
-    throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
+    throw unsupportedBody(label, 'it checks the bytes of its body, which an agent cannot sign')
   }
   const ownConstraint = Object.keys(constraints).find((name) => name !== 'host' && name !== 'version')
   if (ownConstraint !== undefined) {
@@ -347,7 +343,9 @@ function queryShapes (
       continue
     }
     const problem = queryProblem(shape, queryParser, takes, jsonQuery)
-    if (problem !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_QUERY(label, name, problem)
+    if (problem !== undefined) {
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its query argument ${name} ${problem}`)
+    }
     shapes.set(name, shape)
   }
   return shapes

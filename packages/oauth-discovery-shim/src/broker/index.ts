@@ -53,8 +53,8 @@ const BUSY = 503
  * register here and any callback signs in. It serves the documents of the shim, too, of which the second pair describes
  * it. The endpoints are in the order in which a sign-in passes them.
  *
- * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
- * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown, or the plugin has a
+ *   prefix
  */
 async function plugin (app: FastifyInstance, options: BrokerOptions): Promise<void> {
   const settings = settingsFromBrokerOptions(options)

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
+import { freePort } from '../../../../shared/free-port.ts'
 import { rsaKeyPair } from '../../../../test/rsa-keys.ts'
 import { brokerKeySet, memoryBrokerStore, type AssertionOptions, type BrokerOptions } from '../../src/broker/index.ts'
 import { agent, corporate, jwtOf, type Corporate } from './corporate.ts'
@@ -484,7 +484,7 @@ t.test('keys rotate: the newest signs, all are published', async (t) => {
 })
 
 t.test('the program of the page about it lets in a person of the organization, and nobody else', async (t) => {
-  const port = await freePort(0)
+  const port = await freePort()
   const url = `http://localhost:${port}`
   const acme = await corporate(t, `${url}/oauth`, `${url}/mcp`)
   const program = fileURLToPath(new URL('../../../../examples/quickstart/enterprise.ts', import.meta.url))

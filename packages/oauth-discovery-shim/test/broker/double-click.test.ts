@@ -1,12 +1,12 @@
 import t from 'tap'
-import { openBrowser, withoutChromium } from '../../../../examples/console/test/browser.ts'
-import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
+import { openBrowser, withoutChromium } from '../../../../test/chromium.ts'
+import { freePort } from '../../../../shared/free-port.ts'
 import { authorizeUrl, brokerWorld, pkce, register } from './world.ts'
 
 t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached the page clicks nothing', {
   skip: withoutChromium
 }, async (t) => {
-  const port = await freePort(0)
+  const port = await freePort()
   const publicBaseUrl = `http://localhost:${port}`
   const { app } = await brokerWorld(t, { publicBaseUrl })
   await app.listen({ port, host: '127.0.0.1' })

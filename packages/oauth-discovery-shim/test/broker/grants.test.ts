@@ -1,5 +1,5 @@
 import t from 'tap'
-import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
+import { embeddedDatabase } from '../../../../test/databases.ts'
 import {
   createGrantTable,
   knexGrantStore,

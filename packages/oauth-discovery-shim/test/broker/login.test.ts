@@ -1,9 +1,9 @@
+import { callbackFrom } from 'identity-provider'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { callbackFrom } from '../../../../examples/shop/src/demo/identity-provider.ts'
-import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
+import { freePort } from '../../../../shared/free-port.ts'
 import { person } from '../browser.ts'
 import { ada } from '../mcp-app.ts'
 import { mcpRemote } from '../mcp-remote.ts'
@@ -35,7 +35,7 @@ for (const { name, Unauthorized, attempt } of lines) {
   for (const [how, spelling] of [['by registration', '/mcp/'], ['by a metadata document', '/mcp']] as const) {
     t.test(`${name} signs in ${how}, on a port that nobody registered: ${spelling}`, async (t) => {
       const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker } })
-      const port = await freePort(0)
+      const port = await freePort()
       const { signIn } = await person(t, port)
       const document = how === 'by a metadata document' ? await published(t) : undefined
       const store = memory(`http://localhost:${port}/callback`, document)
@@ -56,7 +56,7 @@ for (const { name, Unauthorized, attempt } of lines) {
 
   t.test(`${name}: an expired token is refreshed, and a revoked sign-in leads back to the page`, async (t) => {
     const world = await signInWorld(t, { shimOptions: { broker } })
-    const port = await freePort(0)
+    const port = await freePort()
     const { signIn } = await person(t, port)
     const store = memory(`http://localhost:${port}/callback`)
     const url = new URL(`${world.baseUrl}/mcp`)

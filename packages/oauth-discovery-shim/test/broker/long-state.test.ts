@@ -1,6 +1,6 @@
 import t from 'tap'
-import { openBrowser, withoutChromium } from '../../../../examples/console/test/browser.ts'
-import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
+import { openBrowser, withoutChromium } from '../../../../test/chromium.ts'
+import { freePort } from '../../../../shared/free-port.ts'
 import { serve } from '../build.ts'
 import { authorizeUrl, brokerWorld, fakeIdp, pkce, register } from './world.ts'
 
@@ -19,7 +19,7 @@ t.test(
       response.writeHead(302, { location: idp.signIn(`http://localhost${request.url ?? ''}`).href }).end()
     })
     const long = await fakeIdp(t, { authorization_endpoint: `${page}/authorize` })
-    const port = await freePort(0)
+    const port = await freePort()
     const publicBaseUrl = `http://localhost:${port}`
     const { app } = await brokerWorld(t, { publicBaseUrl, idp: long })
     await app.listen({ port, host: '127.0.0.1' })

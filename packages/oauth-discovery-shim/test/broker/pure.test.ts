@@ -12,7 +12,7 @@ import {
   redisBrokerStore,
   type BrokerStore
 } from '../../src/broker/index.ts'
-import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../../test/databases.ts'
 
 t.test('a value that an earlier build sealed opens', async (t) => {
   const { open } = sealer([{ id: 's1', secret: 'a-secret-of-thirty-two-bytes-abc' }], 'https://shop.example')

@@ -4,171 +4,8 @@ import { payStringIn } from '../lists/pay-string.ts'
 import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { record, recordsOf } from './records.ts'
+import { APPEND_ONLY, STATEMENTS, TABLE_NAMES, TABLES, type TableName } from './schema.ts'
 import { assertUsable, demandPostgres } from './startup.ts'
-
-const TABLES = `
-create table if not exists pay_reconcile_registrations (
-  name text primary key,
-  accounts text not null,
-  customer text not null,
-  unique (accounts, customer)
-);
-
-create table if not exists pay_reconcile_audit (
-  id uuid primary key default gen_random_uuid(),
-  registration text not null,
-  at timestamptz not null default now(),
-  actor text not null,
-  action text not null check (action in ('link', 'create', 'sync', 'unlink')),
-  account_id text not null,
-  shop_id text not null,
-  run_id uuid,
-  before jsonb not null,
-  after jsonb not null,
-  provider_request_id text,
-  request_id text
-);
-create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (registration, account_id, at);
-create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id)
-  where run_id is not null;
-create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (registration, at, id);
-create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (registration, actor, at);
-
-create table if not exists pay_reconcile_snapshots (
-  audit_id uuid primary key,
-  registration text not null,
-  account_id text not null,
-  shop_id text not null,
-  customer_id text,
-  customer jsonb not null,
-  replaced_at timestamptz not null default now()
-);
-create index if not exists pay_reconcile_snapshots_replaced_at on pay_reconcile_snapshots (registration, replaced_at);
-create index if not exists pay_reconcile_snapshots_account on pay_reconcile_snapshots (registration, account_id);
-
-create table if not exists pay_reconcile_runs (
-  id uuid primary key,
-  registration text not null,
-  mode text not null check (mode in ('link', 'sync', 'check', 'unlink', 'changes')),
-  dry_run boolean not null,
-  shop_id text,
-  selection jsonb not null default '{}',
-  targets jsonb,
-  scheduled_for timestamptz,
-  webhook boolean not null default false,
-  actor text not null,
-  request_id text,
-  cancel_requested boolean not null default false,
-  started_at timestamptz not null default now(),
-  finished_at timestamptz
-);
-create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (registration, mode, scheduled_for)
-  where scheduled_for is not null;
-
-create table if not exists pay_reconcile_awaited (
-  registration text not null,
-  shop_id text not null,
-  run_id uuid,
-  attempts integer not null default 0,
-  due timestamptz not null default now(),
-  primary key (registration, shop_id)
-);
-
-create table if not exists pay_reconcile_deliveries (
-  registration text not null,
-  shop_id text not null,
-  id text not null,
-  at timestamptz not null default now(),
-  primary key (registration, shop_id, id)
-);
-create index if not exists pay_reconcile_deliveries_at on pay_reconcile_deliveries (at);
-
-create table if not exists pay_reconcile_schedule (
-  registration text not null,
-  mode text not null,
-  scheduled_for timestamptz not null,
-  primary key (registration, mode)
-);
-
-create table if not exists pay_reconcile_run_shops (
-  run_id uuid not null references pay_reconcile_runs on delete cascade,
-  registration text not null,
-  shop_id text not null,
-  status text not null default 'pending' check (status in ('pending', 'running', 'done', 'stopped', 'cancelled')),
-  reason text,
-  missing_permission text,
-  total integer not null,
-  processed integer not null default 0,
-  last_account text,
-  paging jsonb,
-  outcomes jsonb not null default '{}',
-  differences jsonb not null default '{}',
-  owner uuid,
-  leased_until timestamptz,
-  updated_at timestamptz not null default now(),
-  primary key (run_id, shop_id)
-);
-create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (registration, shop_id)
-  where status in ('pending', 'running');
-
-create table if not exists pay_reconcile_items (
-  id bigint generated always as identity,
-  run_id uuid not null references pay_reconcile_runs on delete cascade,
-  account_id text not null,
-  shop_id text not null,
-  outcome text not null,
-  item jsonb not null,
-  primary key (run_id, account_id)
-);
-create unique index if not exists pay_reconcile_items_id on pay_reconcile_items (id);
-create index if not exists pay_reconcile_items_account on pay_reconcile_items (account_id);
-create index if not exists pay_reconcile_items_outcome on pay_reconcile_items (run_id, outcome, account_id);
-
-create table if not exists pay_reconcile_unchanged (
-  run_id uuid not null references pay_reconcile_runs on delete cascade,
-  shop_id text not null,
-  account_id text not null,
-  primary key (run_id, shop_id, account_id)
-);
-
-create table if not exists pay_reconcile_changed (
-  registration text not null,
-  account_id text not null,
-  shop_id text not null,
-  version xid8 not null default pg_current_xact_id(),
-  primary key (registration, account_id)
-);
-
-create table if not exists pay_reconcile_events (
-  registration text not null,
-  shop_id text not null,
-  event_id text not null,
-  created_at timestamptz not null,
-  primary key (registration, shop_id, event_id)
-);
-
-create table if not exists pay_reconcile_positions (
-  registration text not null,
-  shop_id text not null,
-  until timestamptz not null,
-  complete_at timestamptz not null,
-  primary key (registration, shop_id)
-);
-
-create or replace function pay_reconcile_append_only() returns trigger language plpgsql as
-$$ begin raise exception 'pay_reconcile_audit is append-only'; end $$;
-create or replace trigger pay_reconcile_audit_append_only before update or delete or truncate on pay_reconcile_audit
-  for each statement execute function pay_reconcile_append_only();
-`
-
-/** The columns of each table. */
-const columns: ReadonlyMap<string, readonly string[]> = new Map(
-  [...TABLES.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
-    (
-      [, table = '', body = '']
-    ) => [table, [...body.matchAll(/^ {2}(?!primary key|unique)(\w+)/gm)].map(([, column = '']) => column)]
-  )
-)
 
 /**
  * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and
@@ -180,18 +17,17 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
   demandPostgres(knex)
   await refuseEarlier(knex)
   await withBriefLocks(knex, createMissing)
-  await assertUsable(demandColumns(knex, [...columns.keys()]), 'createPayReconcileTables changes no table that exists')
+  await assertUsable(demandColumns(knex, TABLE_NAMES), 'createPayReconcileTables changes no table that exists')
 }
 
 /**
  * Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may
  * not be read.
  */
-export async function demandColumns (knex: Knex, names: readonly string[]): Promise<void> {
+export async function demandColumns (knex: Knex, names: readonly TableName[]): Promise<void> {
   for (const table of names) {
-    await knex.raw(
-      `select ${(columns.get(table) ?? []).map((column) => `${table}.${column}`).join(', ')} from ${table} limit 0`
-    )
+    const columns = Object.keys(TABLES[table].columns).map((column) => `${table}.${column}`)
+    await knex.raw(`select ${columns.join(', ')} from ${table} limit 0`)
   }
 }
 
@@ -201,7 +37,7 @@ export async function demandColumns (knex: Knex, names: readonly string[]): Prom
  * @throws {@link PAY_RECONCILE_INVALID_OPTION}
  */
 async function refuseEarlier (knex: Knex): Promise<void> {
-  const named = [...columns].filter(([, names]) => names.includes('registration')).map(([table]) => table)
+  const named = TABLE_NAMES.filter((table) => TABLES[table].columns['registration'] !== undefined)
   const [earlier] = await recordsOf<{ readonly name: string }>(
     knex,
     knex.raw(
@@ -225,17 +61,7 @@ async function refuseEarlier (knex: Knex): Promise<void> {
 async function createMissing (knex: Knex): Promise<void> {
   // `if not exists` locks the table even if there is nothing to add.
   const present = await presentNames(knex)
-  for (const statement of statementsOf(TABLES)) {
-    if (!present.has(madeBy(statement))) await knex.raw(statement)
-  }
-}
-
-/** What a statement makes: tables, indexes and functions by their names, triggers as `table.name`. */
-function madeBy (statement: string): string {
-  const [, trigger, of] = /^create or replace trigger (\w+) .* on (\w+)/.exec(statement) ?? []
-  if (trigger !== undefined) return `${of}.${trigger}`
-  return /^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ??
-    statement
+  for (const [name, statement] of STATEMENTS) if (!present.has(name)) await knex.raw(statement)
 }
 
 async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
@@ -253,24 +79,8 @@ async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
-  for (
-    const table of [
-      'unchanged',
-      'items',
-      'run_shops',
-      'runs',
-      'schedule',
-      'awaited',
-      'deliveries',
-      'changed',
-      'events',
-      'positions',
-      'snapshots',
-      'audit',
-      'registrations'
-    ]
-  ) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
-  await knex.raw('drop function if exists pay_reconcile_append_only()')
+  for (const table of TABLE_NAMES.toReversed()) await knex.schema.dropTableIfExists(table)
+  await knex.raw(`drop function if exists ${APPEND_ONLY}()`)
 }
 
 /**
@@ -328,9 +138,4 @@ export async function createAccountIndexes (
 /** Whether a table of the catalog has such a row. @param from - in SQL */
 async function finds (knex: Knex, from: string, bindings: readonly string[] = []): Promise<boolean> {
   return (await recordsOf(knex, knex.raw(`select ${record({ found: 'true' })} from ${from}`, bindings))).length > 0
-}
-
-/** Single statements, because the extended protocol accepts only one at a time. */
-function statementsOf (script: string): readonly string[] {
-  return script.split(/;\n/).map((statement) => statement.trim()).filter((statement) => statement !== '')
 }

@@ -1,5 +1,3 @@
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import t from 'tap'
 import {
   contractFromText,
@@ -8,22 +6,13 @@ import {
   textFromContract,
   textOfFinding
 } from '../../../src/contract/index.ts'
+import { freePort } from '../../../../../shared/free-port.ts'
 import { card, type ServerCardOptions } from '../../../src/extensions/card/index.ts'
 import type { ServerInfo } from '../../../src/index.ts'
 import { build, CLIENTS, connect, listen, post, SERVER_INFO } from '../../build.ts'
 import { runProgram } from '../../program.ts'
 
 const CARD: ServerCardOptions = { name: 'com.example/test', description: 'For tests.' }
-
-/** A port that was free a moment ago. */
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 t.test('the program of the documentation runs, and clients find at the end of its card the server that it describes', async (t) => {
   const port = await freePort()

@@ -1,9 +1,9 @@
+import { signingKey } from 'identity-provider'
 import { cpSync } from 'node:fs'
-import { madeOnce } from '../../../test/made-once.ts'
-import { signingKey } from '../src/demo/identity-provider/signing-key.ts'
+import { madeOnce } from './made-once.ts'
 import { folderFor, type Scope } from './scope.ts'
 
-const SOURCE = new URL('../src/demo/identity-provider/signing-key.ts', import.meta.url)
+const SOURCE = new URL('../examples/identity-provider/src/signing-key.ts', import.meta.url)
 
 /**
  * @param number - which of the keys; identity providers that run at the same time have different ones

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { callbackFrom, startIdentityProvider, type IdentityProviderOptions } from '../src/demo/identity-provider.ts'
+import { callbackFrom, startIdentityProvider, type IdentityProviderOptions } from '../src/index.ts'
 
 const resource = 'http://localhost:8080'
 const clientId = 'mcp-public'

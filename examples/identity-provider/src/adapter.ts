@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
-import { writePrivate } from '../../settings/data-dir.ts'
 
 interface Entry {
   payload: AdapterPayload
@@ -32,7 +31,7 @@ export function adapterIn (dataDir?: string): AdapterFactory {
   function saved (...keys: readonly string[]): void {
     if (dataDir === undefined || file === undefined || !keys.some((key) => LASTING.test(key))) return
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    writePrivate(file, JSON.stringify([...entries].filter(([key]) => LASTING.test(key))))
+    writeFileSync(file, JSON.stringify([...entries].filter(([key]) => LASTING.test(key))), { mode: 0o600 })
   }
 
   return (model: string): Adapter => ({

@@ -5,8 +5,8 @@ import knex, { type Knex } from 'knex'
 import sqlite from 'node-sqlite3-wasm'
 import pg from 'pg'
 import root from 'tap'
-import { setDatabase } from '../../../test/database-settings.ts'
-import { packedDatabase } from '../../../test/packed-database.ts'
+import { setDatabase } from './database-settings.ts'
+import { packedDatabase } from './packed-database.ts'
 
 const dialect = (name: string) =>
   createRequire(import.meta.url)(`knex/lib/dialects/${name}/index.js`) as typeof Knex.Client
@@ -104,7 +104,7 @@ export async function serverDatabase (
   { settings, locale = '', config = {}, types = {} }: ServerOptions = {}
 ): Promise<Required<Database>> {
   const admin = knex({ client: 'pg', connection: SERVER_URL ?? '' })
-  const name = `dual_auth_${randomBytes(6).toString('hex')}`
+  const name = `test_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name} ${locale}`)
   await setDatabase(admin, name, settings && Object.entries(settings).map((pair) => pair.join('=')).join(';'))
   const url = new URL(SERVER_URL ?? '')
@@ -175,7 +175,7 @@ export async function mysqlDatabase (
   { settings, config = {} }: { readonly settings?: string, readonly config?: Knex.Config } = {}
 ): Promise<Required<Database>> {
   const admin = knex({ client: 'mysql2', connection: MARIADB_URL ?? '' })
-  const name = `dual_auth_${randomBytes(6).toString('hex')}`
+  const name = `test_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
   const url = new URL(MARIADB_URL ?? '')
   url.pathname = name
