@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { answer, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** A write that waits on its way to the server, or on its way back. */
@@ -26,13 +26,6 @@ t.test(
     const shop = '/console/shops/copper-kettle'
     const kim = await signIn(await openBrowser(t), baseUrl, person('kim'))
     kim.setDefaultTimeout(20_000)
-    let question: 'accept' | 'dismiss' = 'accept'
-    const questions: string[] = []
-    kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => {
-      questions.push(dialog.type())
-      dialog[question]().catch(() => {})
-    })
     const save = kim.getByRole('button', { name: 'Save', exact: true })
     const name = kim.getByRole('textbox', { name: 'Name', exact: true })
     const sku = kim.getByLabel('SKU')
@@ -65,18 +58,14 @@ t.test(
     /** Waits for what the page says after a save, when more was typed since. */
     const saysSince = async () => await kim.getByText('What you typed since is not saved yet').first().waitFor()
 
-    const asksBeforeLeaving = async (t: Test) => {
-      questions.length = 0
-      question = 'dismiss'
+    const asksBeforeLeaving = async () => {
       await kim.evaluate("document.querySelector('nav a[href$=audit], nav a[href$=tags]').click()")
-      while (questions.length === 0) await kim.waitForTimeout(10)
-      question = 'accept'
-      t.strictSame(questions, ['confirm'])
+      await answer(kim, 'Keep editing')
     }
 
     await t.test('a product keeps it, unsaved, and sends it with the next save alone', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Slow', sku: 'A-1', price_amount: 1000, currency: 'JPY' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Slow kettle')
       writes.length = 0
       const held = await hold(kim)
@@ -97,7 +86,7 @@ t.test(
       t.equal(await price.inputValue(), '12x', 'as far as it was typed')
       t.equal(await kim.evaluate('document.activeElement.value'), '12x', 'where somebody is typing')
       t.equal(writes.length, 1)
-      await asksBeforeLeaving(t)
+      await asksBeforeLeaving()
       await price.press('Backspace')
       await save.click()
       await kim.getByText('Product saved').first().waitFor()
@@ -107,7 +96,7 @@ t.test(
 
     await t.test('what was typed back to what it was before the save is a change, too', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Before' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('After')
       const held = await hold(kim)
       await save.click()
@@ -124,7 +113,7 @@ t.test(
 
     await t.test('a save that fails leaves it where it is, and the focus, too', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Fails', sku: 'F-1' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Fails aloud')
       const held = await hold(kim, {
         status: 422,
@@ -147,7 +136,7 @@ t.test(
 
     await t.test('an agent who changes the record meanwhile is asked about, or merged', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Shared', sku: 'S-1', description: 'Old' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Shared by Kim')
       const held = await hold(kim)
       await save.click()
@@ -179,7 +168,7 @@ t.test(
     ) {
       await t.test(`a new record of ${list} is created once; what was typed since is its first change`, async (t) => {
         const called = `New of ${list}`
-        await goWithin(kim, `${shop}/${list}/create`)
+        await goWithin(kim, `${shop}/${list}/create`, true)
         const field = kim.getByLabel(label, { exact: true })
         await name.fill(called)
         await field.fill('gone')
@@ -194,7 +183,7 @@ t.test(
         await saysSince()
         t.match(kim.url(), /create$/)
         t.equal(await kim.evaluate('document.activeElement.value'), `${called} typed`)
-        await asksBeforeLeaving(t)
+        await asksBeforeLeaving()
         await save.click()
         await kim.getByText(last).first().waitFor()
         await kim.getByRole('heading', { level: 1, name: list === 'products' ? `${called} typed` : 'Attributes' })
@@ -209,7 +198,7 @@ t.test(
 
     await t.test('a form that goes on after a save stays for what was typed since', async (t) => {
       const { id } = await api('POST', '/tags', { name: 'Going' })
-      await goWithin(kim, `${shop}/tags/${id}`)
+      await goWithin(kim, `${shop}/tags/${id}`, true)
       await name.fill('Going on')
       const held = await hold(kim)
       await save.click()
@@ -224,7 +213,7 @@ t.test(
     })
 
     await t.test('settings and a payment key keep it', async (t) => {
-      await goWithin(kim, `${shop}/settings`)
+      await goWithin(kim, `${shop}/settings`, true)
       for (const label of ['E-mail address for customers', 'New secret key']) {
         const field = kim.getByLabel(label)
         await field.fill(label === 'New secret key' ? 'sk_test_slow' : 'slow@copper-kettle.example')
@@ -239,7 +228,7 @@ t.test(
           kim.locator(':enabled')
         ).waitFor()
         t.match(await field.inputValue(), label === 'New secret key' ? 'sk_test_slowr' : 'slow@copper-kettle.exampler')
-        await asksBeforeLeaving(t)
+        await asksBeforeLeaving()
         await field.fill('')
       }
     })
