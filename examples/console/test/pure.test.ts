@@ -26,7 +26,7 @@ import {
   priceText,
   wholeNumberFrom
 } from '../src/money.ts'
-import { remediesFor } from '../src/reconcile/run.ts'
+import { remediesFor, whoOf } from '../src/reconcile/run.ts'
 import { type Account, differencesOf, mailtoOf, nameOf, telOf } from '../src/sales/account.ts'
 import { afterRest, type Hold, holdAfterPop, restOf } from '../src/layout/hold.ts'
 import { isolated } from '../src/isolated.ts'
@@ -732,4 +732,15 @@ t.test('a history that may not move is sent back from where it rests, and asks o
     t.strictSame([done, hold], [expected, undefined], title)
   }
   t.strictSame([0, 1, 2, 9].map((tries) => restOf({ shown: 5, wanted: 4, tries })), [50, 100, 200, 1600])
+})
+
+t.test('changes of accounts say who made them: a person, or what the server does by itself', async (t) => {
+  const people = new Map([['1', 'Ada'], ['2', null]])
+  t.strictSame(['1', '2', 'schedule', 'webhook', 'client'].map((actor) => whoOf(actor, people)), [
+    'Ada',
+    '2',
+    'The schedule',
+    'An event of the payment provider',
+    'client'
+  ])
 })
