@@ -7,6 +7,7 @@ import { callAs } from './api/http.ts'
 import { Gate } from './gate.tsx'
 import { LeavingAsks } from './layout/ask-before-leaving.tsx'
 import { keepFocus } from './layout/focus.ts'
+import { createLeaving } from './layout/leaving.ts'
 import { loaded } from './loaded.ts'
 import type { Session } from './session/session.ts'
 import { BASE } from './settings.ts'
@@ -40,16 +41,19 @@ export function show (session: Session, failure?: Error): void {
   if (session.isSignedIn()) loaded(async () => await import('./workspace.tsx')).catch(() => {})
   keepFocus(document)
   const reads = new QueryClient({ defaultOptions: { queries: ONCE } })
+  // Before the router: what is held is not for it.
+  const leaving = createLeaving(window)
   const router = createBrowserRouter([{
     path: '*',
     element: (
-      <LeavingAsks>
+      <LeavingAsks leaving={leaving}>
         <QueryClientProvider client={reads}>
           <Gate session={session} call={callAs(session)} failure={failure} />
         </QueryClientProvider>
       </LeavingAsks>
     )
   }], { basename: BASE })
+  leaving.follow(router)
   createRoot(document.getElementById('root')!).render(
     <CacheProvider value={styles}>
       <RouterProvider router={router} />

@@ -871,6 +871,10 @@ const english = {
     nothingNew: 'Nothing new since then.',
     open: 'Open at the provider',
     auditWhy: 'Every change of what accounts are linked to.',
+    /** Who changes accounts without being a person. */
+    actors: { schedule: 'The schedule', webhook: 'An event of the payment provider' } as Readonly<
+      Record<string, string>
+    >,
     auditColumns: ['When', 'Who', 'What', 'Account', 'Shop', 'Before', 'After'],
     changes: { link: 'linked', unlink: 'unlinked', sync: 'synced', create: 'created' } as Readonly<
       Record<string, string>

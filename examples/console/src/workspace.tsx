@@ -6,6 +6,7 @@ import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
 import { Announcements } from './layout/announcements.tsx'
 import { Conflicts, createSettling, SettlingContext } from './layout/conflicts.tsx'
+import { DiscardQuestion } from './layout/discard-question.tsx'
 import { NotFound } from './layout/not-found.tsx'
 import { Toasts } from './layout/toasts.tsx'
 import { workspaceLayout } from './layout/workspace-layout.tsx'
@@ -68,6 +69,7 @@ export function Workspace ({ path, root, home, menu, children }: WorkspaceProps)
           </CoreAdminUI>
           <Toasts />
           <Conflicts />
+          <DiscardQuestion />
         </Announcements>
       </AdminContext>
     </SettlingContext.Provider>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Frame, Page } from 'playwright-core'
+import type { Browser, Frame, Locator, Page } from 'playwright-core'
 
 export interface Person {
   readonly username: string
@@ -60,13 +60,32 @@ export async function signIn (
   return page
 }
 
-/** Goes to another screen without loading the page, which would sign in again. */
-export async function goWithin (page: Page, path: string): Promise<void> {
+/** The question before what was typed is lost. */
+export function questionOf (page: Page): Locator {
+  return page.getByRole('dialog', { name: 'Discard what you typed?' })
+}
+
+/** Answers the question before what was typed is lost. */
+export async function answer (page: Page, name: 'Keep editing' | 'Discard'): Promise<void> {
+  await questionOf(page).getByRole('button', { name }).click()
+  await questionOf(page).waitFor({ state: 'detached' })
+}
+
+/**
+ * Goes to another screen without loading the page, which would sign in again.
+ *
+ * @param discards - says so where the console asks whether to discard what was typed; default: it must not ask
+ */
+export async function goWithin (page: Page, path: string, discards = false): Promise<void> {
   await page.evaluate(
     `old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : ` +
       "document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: " +
       `crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`
   )
+  if (discards) {
+    await comesTrue(page, '!old?.isConnected || /Discard what you typed/.test(document.body.innerText)')
+    if (await questionOf(page).isVisible()) await answer(page, 'Discard')
+  }
   // The old screen stays until the code of the new one is there.
   if (!await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")) {
     throw new Error(`the screen at ${path} has not come`)

@@ -83,10 +83,6 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'), admin)
   for (const page of [kim, ada]) page.setDefaultTimeout(20_000)
-  kim.removeAllListeners('dialog')
-  kim.on('dialog', (dialog) => {
-    dialog.accept().catch(() => {})
-  })
 
   /** Writes that the pages sent, and how the next one fails. */
   let sent: Request[] = []
@@ -281,7 +277,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       typed: [async () => await page.getByLabel(label).last().inputValue(), text] as const
     })
     const to = (path: string, ...then: ReadonlyArray<() => Promise<unknown>>) => async () => {
-      await goWithin(path.startsWith(admin) ? ada : kim, path)
+      await goWithin(path.startsWith(admin) ? ada : kim, path, true)
       for (const step of then) await step()
     }
     const [name, newTag, amount, email, secret, newCategory, newKey] = [

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { call } from '../../shop/test/process.ts'
 import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { faultsOf, goWithin, signIn } from './browser.ts'
+import { answer, comesTrue, faultsOf, goWithin, questionOf, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test(
@@ -20,23 +20,21 @@ t.test(
     const shop = '/console/shops/copper-kettle'
     const browser = await openBrowser(t)
     const questions: string[] = []
-    let answer: 'accept' | 'dismiss' = 'dismiss'
     const personOf = async (username: string): Promise<Page> => {
       const page = await signIn(browser, baseUrl, demo.users.find((user) => user.username === username)!)
       page.removeAllListeners('dialog')
       page.on('dialog', (dialog) => {
         questions.push(dialog.type())
-        dialog[answer]().catch(() => {})
+        dialog.dismiss().catch(() => {})
       })
       return page
     }
     const kim = await personOf('kim')
     const ada = await personOf('ada')
 
-    /** Waits until there are as many questions. @returns all of them */
+    /** Waits until the browser has asked as often. */
     const asked = async (page: Page, count: number) => {
-      for (const end = Date.now() + 5000; questions.length < count && Date.now() < end;) await page.waitForTimeout(1)
-      return [...questions]
+      while (questions.length < count) await page.waitForTimeout(10)
     }
 
     const byMenu = async (page: Page) =>
@@ -46,25 +44,28 @@ t.test(
      * Leaves by Back, by loading the page again, by closing it and by the menu, each in the moment that the question
      * before has closed: all ask, and with "no" the page stays.
      */
-    const asks = async (page: Page, heading: string) => {
+    const asks = async (t: Test, page: Page, heading: string) => {
       questions.length = 0
-      answer = 'dismiss'
+      const { url, length } = await page.evaluate('({ url: location.href, length: history.length })') as {
+        readonly url: string,
+        readonly length: number
+      }
       await page.evaluate('history.back()')
-      await asked(page, 1)
+      await answer(page, 'Keep editing')
       await page.evaluate('setTimeout(() => location.reload())')
-      await asked(page, 2)
+      await asked(page, 1)
       await page.close({ runBeforeUnload: true })
-      await asked(page, 3)
+      await asked(page, 2)
       await byMenu(page)
-      return [await asked(page, 4), await page.getByRole('heading', { name: heading }).isVisible()]
+      await answer(page, 'Keep editing')
+      t.strictSame(questions, ['beforeunload', 'beforeunload'])
+      t.ok(await page.getByRole('heading', { name: heading }).isVisible())
+      t.strictSame(await page.evaluate('({ url: location.href, length: history.length })'), { url, length })
     }
-    const ALL = [['confirm', 'beforeunload', 'beforeunload', 'confirm'], true]
 
-    /** Goes to another screen, and says yes to every question. */
+    /** Goes to another screen, and discards what was typed. */
     const leaveFor = async (page: Page, path: string) => {
-      answer = 'accept'
-      await goWithin(page, path)
-      answer = 'dismiss'
+      await goWithin(page, path, true)
       questions.length = 0
     }
 
@@ -98,10 +99,10 @@ t.test(
           await name.pressSequentially(' typed', { delay: 30 })
           return await page.getByRole('heading', { level: 1 }).innerText()
         }
-        t.strictSame(await asks(page, await type()), ALL)
+        await asks(t, page, await type())
         t.match(await name.inputValue(), / typed$/)
         await leaveFor(page, `${root}/${list}`)
-        t.strictSame(await asks(page, await type()), ALL)
+        await asks(t, page, await type())
         questions.length = 0
         if (title === 'a new shop') {
           await page.getByRole('combobox', { name: 'Currency' }).fill('EUR')
@@ -117,10 +118,10 @@ t.test(
     await t.test('leaving settings, a payment key, the check of an import and a new key asks', async (t) => {
       await goWithin(kim, `${shop}/settings`)
       await kim.getByLabel('E-mail address for customers').fill('new@copper-kettle.example')
-      t.strictSame(await asks(kim, 'Settings'), ALL)
+      await asks(t, kim, 'Settings')
       await kim.getByLabel('E-mail address for customers').fill('kitchen@copper-kettle.example')
       await kim.getByLabel('New secret key').fill('sk_test_typed')
-      t.strictSame(await asks(kim, 'Settings'), ALL)
+      await asks(t, kim, 'Settings')
       await kim.getByLabel('New secret key').fill('')
       await leaveFor(kim, `${shop}/imports`)
       await kim.getByLabel('Choose a file').setInputFiles({
@@ -129,14 +130,14 @@ t.test(
         buffer: Buffer.from('name,sku\nTea cosy,TC-1')
       })
       await kim.getByText('1 product in the file: 1 new').waitFor()
-      t.strictSame(await asks(kim, 'Imports'), ALL)
+      await asks(t, kim, 'Imports')
       await leaveFor(kim, `${shop}/api-keys`)
       await kim.getByRole('button', { name: 'New key' }).click()
       await kim.getByRole('dialog').getByLabel(/^Name/).fill('Never copied')
-      t.strictSame(await asks(kim, 'New key'), ALL, 'a dialog with something typed does too')
+      await asks(t, kim, 'New key')
       await kim.getByRole('button', { name: 'Create the key' }).click()
       await kim.getByText('Your key is ready').waitFor()
-      t.strictSame(await asks(kim, 'Your key is ready'), ALL)
+      await asks(t, kim, 'Your key is ready')
       await kim.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
       await kim.getByText('Copied', { exact: true }).waitFor()
       await kim.getByRole('button', { name: 'Done' }).click()
@@ -155,7 +156,7 @@ t.test(
       await kim.getByText('Somebody else does this').waitFor()
       await kim.waitForTimeout(6000)
       t.ok(await kim.getByText('Somebody else does this').isVisible(), 'why it failed can still be read')
-      t.strictSame(await asks(kim, 'New tag'), ALL)
+      await asks(t, kim, 'New tag')
       t.equal(await kim.getByLabel('Name').inputValue(), 'Never saved')
       await leaveFor(kim, `${shop}/tags`)
     })
@@ -165,15 +166,84 @@ t.test(
       await ada.getByLabel('Name').pressSequentially('Kept', { delay: 30 })
       await ada.getByRole('button', { name: 'Copper Kettle' }).click()
       await ada.getByRole('menuitem', { name: 'Paper Lantern' }).click()
-      t.strictSame(await asked(ada, 1), ['confirm'])
+      await answer(ada, 'Keep editing')
       await ada.getByRole('button', { name: 'Ada' }).click()
       await ada.getByRole('menuitem', { name: 'Sign out' }).click()
-      t.strictSame(await asked(ada, 2), ['confirm', 'confirm'])
-      await ada.keyboard.press('Escape')
+      await answer(ada, 'Keep editing')
       t.equal(await ada.getByLabel('Name').inputValue(), 'Kept')
       await ada.getByRole('button', { name: 'Save' }).click()
       await ada.getByRole('link', { name: 'Kept', exact: true }).waitFor()
-      t.equal(questions.length, 2)
+      t.strictSame(questions, [])
+    })
+
+    /** Where the page is: its address and heading, and what is typed. */
+    const placeOf = async (page: Page) =>
+      await page.evaluate(`({
+        path: location.pathname.replace(${JSON.stringify(shop)}, ''),
+        heading: document.querySelector('h1')?.innerText,
+        name: document.querySelector('main input[name=name]')?.value
+      })`) as { readonly path: string, readonly heading: string, readonly name?: string }
+
+    const back = 'history.back()'
+    const link = "document.querySelector('nav a[href$=categories]').click()"
+    for (
+      const [title, ways, path, heading] of [
+        ['Back', [back], '/products', 'Products'],
+        ['Back twice at once', [`${back}; ${back}`], '/attributes', 'Attributes'],
+        ['Back twice, the second while it asks', [back, back], '/products', 'Products'],
+        ['Back three times at once', [`${back}; ${back}; ${back}`], '/tags', 'Tags'],
+        ['Back and a link at once', [`${back}; ${link}`], '/categories', 'Categories'],
+        ['a link and Back at once', [`${link}; ${back}`], '/categories', 'Categories'],
+        ['Forward', ['history.forward()'], '/accounts', 'Accounts']
+      ] as const
+    ) {
+      await t.test(`${title}: it asks, and the address is always that of the page`, async (t) => {
+        const name = kim.getByLabel('Name')
+        for (const answered of ['Discard', 'Keep editing'] as const) {
+          for (const list of ['tags', 'attributes', 'products', 'tags/create', 'accounts']) {
+            await leaveFor(kim, `${shop}/${list}`)
+          }
+          await kim.evaluate(back)
+          await kim.getByRole('heading', { level: 1, name: 'New tag' }).waitFor()
+          await name.pressSequentially(title, { delay: 30 })
+          for (const way of ways) {
+            await kim.evaluate(way)
+            await questionOf(kim).waitFor()
+          }
+          await comesTrue(kim, "location.pathname.endsWith('/tags/create')")
+          await answer(kim, answered)
+          if (answered === 'Discard') {
+            await kim.getByRole('heading', { level: 1, name: heading }).waitFor()
+            t.match(await placeOf(kim), { path, heading })
+          } else t.strictSame(await placeOf(kim), { path: '/tags/create', heading: 'New tag', name: title })
+        }
+        await kim.getByRole('button', { name: 'Save' }).click()
+        await kim.getByRole('link', { name: title, exact: true }).waitFor()
+        t.match(await placeOf(kim), { path: '/tags', heading: 'Tags' })
+        t.strictSame(questions, [])
+      })
+    }
+
+    await t.test('the question is answered with the keyboard, and the focus comes back', async (t) => {
+      await leaveFor(kim, `${shop}/tags`)
+      await leaveFor(kim, `${shop}/tags/create`)
+      const focused = async () =>
+        await kim.evaluate('document.activeElement.name ?? document.activeElement.textContent')
+      await kim.getByLabel('Name').pressSequentially('By keyboard', { delay: 30 })
+      for (const keys of [['Escape'], ['Tab', 'Enter']]) {
+        await kim.evaluate(back)
+        await questionOf(kim).waitFor()
+        t.strictSame(await violations(kim), [])
+        for (const key of keys) await kim.keyboard.press(key)
+        await questionOf(kim).waitFor({ state: 'detached' })
+        t.equal(await focused(), 'name')
+        t.equal(await kim.getByLabel('Name').inputValue(), 'By keyboard')
+      }
+      await kim.evaluate(back)
+      await questionOf(kim).waitFor()
+      for (const key of ['Tab', 'Tab', 'Enter']) await kim.keyboard.press(key)
+      await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
+      t.equal(await focused(), 'Tags')
     })
 
     await t.test('deleting a record asks what it always asks, not about what was typed in its form', async (t) => {
@@ -236,7 +306,7 @@ t.test(
       await kim.getByRole('button', { name: 'Save' }).click()
       await kim.getByText('Product saved').first().waitFor()
       await name.pressSequentially('!', { delay: 30 })
-      t.strictSame(await asks(kim, await kim.getByRole('heading', { level: 1 }).innerText()), ALL)
+      await asks(t, kim, await kim.getByRole('heading', { level: 1 }).innerText())
     })
     t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []])
   }

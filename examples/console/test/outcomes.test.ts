@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
 import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { faultsOf, goWithin, signIn } from './browser.ts'
+import { answer, faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 const OPEN = 'The connection was lost before the server answered. ' +
@@ -37,11 +37,8 @@ t.test('a write that failed says whether it may have been done', { skip: without
     await kim.getByText(OPEN).waitFor()
     t.equal((await found('tags', { name: 'Made once' })).length, 1)
     await kim.unrouteAll()
-    kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => {
-      dialog.accept().catch(() => {})
-    })
     await kim.getByRole('link', { name: 'Tags', exact: true }).click()
+    await answer(kim, 'Discard')
     await kim.getByRole('link', { name: 'Made once' }).waitFor()
   })
 
@@ -93,7 +90,7 @@ t.test('a write that failed says whether it may have been done', { skip: without
 
   await t.test('an undo whose answer is lost shows what is so now', async (t) => {
     const { body: { id } } = await api('POST', '/tags', { name: 'Undone once' })
-    await goWithin(kim, `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`)
+    await goWithin(kim, `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`, true)
     await kim.getByRole('button', { name: /^Undo/ }).first().click()
     const dialog = kim.getByRole('dialog')
     const undo = dialog.getByRole('button', { name: 'Undo now' })

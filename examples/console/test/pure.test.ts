@@ -26,8 +26,9 @@ import {
   priceText,
   wholeNumberFrom
 } from '../src/money.ts'
-import { remediesFor } from '../src/reconcile/run.ts'
+import { remediesFor, whoOf } from '../src/reconcile/run.ts'
 import { type Account, differencesOf, mailtoOf, nameOf, telOf } from '../src/sales/account.ts'
+import { afterRest, type Hold, holdAfterPop, restOf } from '../src/layout/hold.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
 import { agoText, countText, timeText } from '../src/times.ts'
@@ -701,4 +702,45 @@ t.test('usage has today and the days with calls before it, and says what has rea
     t.strictSame(daysOf({ ...usage, days: known }).map(({ day }) => day), ['2026-11-27', '2026-11-26', '2026-11-20'])
   }
   t.strictSame(reachedOf({ ...usage, days }), ['calls'])
+})
+
+t.test('a history that may not move is sent back from where it rests, and asks once it is there', async (t) => {
+  // The form is at 5; a number is the entry that the browser comes to.
+  for (
+    const [title, events, expected] of [
+      ['Back', [4, 'rest', 5, 'rest'], ['go 1', 'ask -1']],
+      ['Forward', [6, 'rest', 5, 'rest'], ['go -1', 'ask 1']],
+      ['Back twice at once', [4, 3, 'rest', 5, 'rest'], ['go 2', 'ask -2']],
+      ['Back twice, the second while it is sent back', [4, 'rest', 3, 'rest', 5, 'rest'], ['go 1', 'go 2', 'ask -1']],
+      ['the second before the answer to that', [4, 'rest', 3, 4, 'rest', 5, 'rest'], ['go 1', 'go 1', 'ask -1']],
+      ['sent too far', [4, 'rest', 3, 6, 'rest', 5, 'rest'], ['go 1', 'go -1', 'ask -1']],
+      ['a step that the browser dropped', [4, 'rest', 'rest', 5, 'rest'], ['go 1', 'go 1', 'ask -1']],
+      ['Back and Forward at once', [4, 5, 'rest'], []]
+    ] as const
+  ) {
+    let hold: Hold | undefined
+    let at = 5
+    const done: string[] = []
+    for (const event of events) {
+      if (event === 'rest') {
+        const rest = afterRest(hold!, at)
+        hold = rest.hold
+        if (rest.go !== undefined) done.push(`go ${rest.go}`)
+        if (rest.ask !== undefined) done.push(`ask ${rest.ask}`)
+      } else hold = holdAfterPop(hold, 5, at = event)
+    }
+    t.strictSame([done, hold], [expected, undefined], title)
+  }
+  t.strictSame([0, 1, 2, 9].map((tries) => restOf({ shown: 5, wanted: 4, tries })), [50, 100, 200, 1600])
+})
+
+t.test('changes of accounts say who made them: a person, or what the server does by itself', async (t) => {
+  const people = new Map([['1', 'Ada'], ['2', null]])
+  t.strictSame(['1', '2', 'schedule', 'webhook', 'client'].map((actor) => whoOf(actor, people)), [
+    'Ada',
+    '2',
+    'The schedule',
+    'An event of the payment provider',
+    'client'
+  ])
 })

@@ -1,8 +1,8 @@
 import type { Page, Route } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { call } from '../../shop/test/process.ts'
 import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { faultsOf, goWithin, signIn } from './browser.ts'
+import { answer, faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 /** A write that waits on its way to the server, or on its way back. */
@@ -27,13 +27,6 @@ t.test(
     const shop = '/console/shops/copper-kettle'
     const kim = await signIn(await openBrowser(t), baseUrl, person('kim'))
     kim.setDefaultTimeout(20_000)
-    let question: 'accept' | 'dismiss' = 'accept'
-    const questions: string[] = []
-    kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => {
-      questions.push(dialog.type())
-      dialog[question]().catch(() => {})
-    })
     const save = kim.getByRole('button', { name: 'Save', exact: true })
     const name = kim.getByRole('textbox', { name: 'Name', exact: true })
     const sku = kim.getByLabel('SKU')
@@ -66,18 +59,14 @@ t.test(
     /** Waits for what the page says after a save, when more was typed since. */
     const saysSince = async () => await kim.getByText('What you typed since is not saved yet').first().waitFor()
 
-    const asksBeforeLeaving = async (t: Test) => {
-      questions.length = 0
-      question = 'dismiss'
+    const asksBeforeLeaving = async () => {
       await kim.evaluate("document.querySelector('nav a[href$=audit], nav a[href$=tags]').click()")
-      while (questions.length === 0) await kim.waitForTimeout(10)
-      question = 'accept'
-      t.strictSame(questions, ['confirm'])
+      await answer(kim, 'Keep editing')
     }
 
     await t.test('a product keeps it, unsaved, and sends it with the next save alone', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Slow', sku: 'A-1', price_amount: 1000, currency: 'JPY' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Slow kettle')
       writes.length = 0
       const held = await hold(kim)
@@ -98,7 +87,7 @@ t.test(
       t.equal(await price.inputValue(), '12x', 'as far as it was typed')
       t.equal(await kim.evaluate('document.activeElement.value'), '12x', 'where somebody is typing')
       t.equal(writes.length, 1)
-      await asksBeforeLeaving(t)
+      await asksBeforeLeaving()
       await price.press('Backspace')
       await save.click()
       await kim.getByText('Product saved').first().waitFor()
@@ -108,7 +97,7 @@ t.test(
 
     await t.test('what was typed back to what it was before the save is a change, too', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Before' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('After')
       const held = await hold(kim)
       await save.click()
@@ -125,7 +114,7 @@ t.test(
 
     await t.test('a save that fails leaves it where it is, and the focus, too', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Fails', sku: 'F-1' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Fails aloud')
       const held = await hold(kim, {
         status: 422,
@@ -148,7 +137,7 @@ t.test(
 
     await t.test('an agent who changes the record meanwhile is asked about, or merged', async (t) => {
       const { id } = await api('POST', '/products', { name: 'Shared', sku: 'S-1', description: 'Old' })
-      await goWithin(kim, `${shop}/products/${id}`)
+      await goWithin(kim, `${shop}/products/${id}`, true)
       await name.fill('Shared by Kim')
       const held = await hold(kim)
       await save.click()
@@ -180,7 +169,7 @@ t.test(
     ) {
       await t.test(`a new record of ${list} is created once; what was typed since is its first change`, async (t) => {
         const called = `New of ${list}`
-        await goWithin(kim, `${shop}/${list}/create`)
+        await goWithin(kim, `${shop}/${list}/create`, true)
         const field = kim.getByLabel(label, { exact: true })
         await name.fill(called)
         await field.fill('gone')
@@ -195,7 +184,7 @@ t.test(
         await saysSince()
         t.match(kim.url(), /create$/)
         t.equal(await kim.evaluate('document.activeElement.value'), `${called} typed`)
-        await asksBeforeLeaving(t)
+        await asksBeforeLeaving()
         await save.click()
         await kim.getByText(last).first().waitFor()
         await kim.getByRole('heading', { level: 1, name: list === 'products' ? `${called} typed` : 'Attributes' })
@@ -210,7 +199,7 @@ t.test(
 
     await t.test('a form that goes on after a save stays for what was typed since', async (t) => {
       const { id } = await api('POST', '/tags', { name: 'Going' })
-      await goWithin(kim, `${shop}/tags/${id}`)
+      await goWithin(kim, `${shop}/tags/${id}`, true)
       await name.fill('Going on')
       const held = await hold(kim)
       await save.click()
@@ -225,7 +214,7 @@ t.test(
     })
 
     await t.test('settings and a payment key keep it', async (t) => {
-      await goWithin(kim, `${shop}/settings`)
+      await goWithin(kim, `${shop}/settings`, true)
       for (const label of ['E-mail address for customers', 'New secret key']) {
         const field = kim.getByLabel(label)
         await field.fill(label === 'New secret key' ? 'sk_test_slow' : 'slow@copper-kettle.example')
@@ -240,7 +229,7 @@ t.test(
           kim.locator(':enabled')
         ).waitFor()
         t.match(await field.inputValue(), label === 'New secret key' ? 'sk_test_slowr' : 'slow@copper-kettle.exampler')
-        await asksBeforeLeaving(t)
+        await asksBeforeLeaving()
         await field.fill('')
       }
     })

@@ -1,7 +1,7 @@
 import { startPayStandIn } from 'pay-reconcile/testing'
 import { startPostgres } from '../test/postgres.ts'
 import { call } from '../test/process.ts'
-import type { Scope } from '../test/scope.ts'
+import type { Scope } from '../../../test/scope.ts'
 import type { Drill, Found } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
 

@@ -206,6 +206,51 @@ t.test('an update sets only the fields back that it changed', async (t) => {
   t.match(await get('/config'), { locale: 'en', metadata: {} })
 })
 
+t.test('the undo of a first value leaves the field empty again, one by one and all at once', async (t) => {
+  const shop = await openShop()
+  const { make, change, changeOf, agent, get, revertAll } = shop
+  const [tag, category] = [(await make('/tags', { name: 'Sale' })).id, (await make('/categories', { name: 'Pots' })).id]
+  const size = (await make('/attributes', { name: 'Size', type: 'number' })).id
+  const product = (await make('/products', { name: 'Bare' })).id
+  const price = (await make('/prices', { product_id: product, amount: 400 })).id
+  const account = (await make('/accounts', { name: 'Bare' })).id
+  const first: ReadonlyArray<readonly [path: string, id: string, body: Readonly<Record<string, unknown>>]> = [
+    ['/products', product, { description: 'Words' }],
+    ['/products', product, { sku: 'B-1' }],
+    ['/products', product, { price_amount: 0 }],
+    ['/products', product, { category_ids: [category] }],
+    ['/products', product, { tag_ids: [tag] }],
+    ['/products', product, { attributes: [{ attribute_id: size, value: 0 }] }],
+    ['/products', product, { image_urls: ['/a.svg'] }],
+    ['/products', product, { metadata: { erp: null } }],
+    ['/categories', category, { description: 'Words' }],
+    ['/categories', category, { parent_id: (await make('/categories', { name: 'Kitchen' })).id }],
+    ['/attributes', size, { unit: 'cm' }],
+    ['/prices', price, { valid_from: '2030-01-01T00:00:00Z' }],
+    ['/prices', price, { valid_to: '2040-01-01T00:00:00Z' }],
+    ['/accounts', account, { hash_name: 'h' }],
+    ['/accounts', account, { details: { tier: 'gold' } }],
+    ['', '/config', { contact_email: 'a@b.example' }]
+  ]
+  const pathOf = (path: string, id: string) => path === '' ? id : `${path}/${id}`
+  const emptied = await recordsOf(shop.id)
+  for (const [path, id, body] of first) {
+    const [field = ''] = Object.keys(body)
+    const empty = (await get(pathOf(path, id)))[field]
+    t.notOk(typeof empty === 'object' && empty !== null ? Object.keys(empty).length : empty, `${path} ${field}: empty`)
+    await change(pathOf(path, id), body)
+    await undone(t, shop, (await changeOf(path === '' ? shop.id : id)).id, emptied, `${path} ${field}`)
+    t.strictSame((await get(pathOf(path, id)))[field], empty, `${path} ${field}`)
+  }
+
+  for (const [path, id, body] of first) {
+    if (['/products', '/categories', '/attributes'].includes(path)) await change(`${path}/${id}`, body, agent)
+  }
+  t.notSame(await recordsOf(shop.id), emptied)
+  t.match(await revertAll({}), { status: 200, body: { reverted: 11, conflict_count: 0 } })
+  t.strictSame(await recordsOf(shop.id), emptied)
+})
+
 t.test('an update is not reverted over a later change of its field, which the refusal names', async (t) => {
   const shop = await furnished()
   const { change, changeOf, product, tag, other, revert, remove } = shop

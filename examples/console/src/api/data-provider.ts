@@ -51,10 +51,11 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
       return { data: (await call(`${root}/${resource}`, { method: 'POST', data })).json }
     },
 
-    async update (resource, { id, data, previousData }) {
-      const changes = changesOf(previousData ?? {}, data)
+    // A form may show a newer record than the one that its changes began with.
+    async update (resource, { id, data, previousData, meta: { shown = previousData } = {} }) {
+      const changes = changesOf(shown ?? {}, data)
       for (const name of SERVER_FIELDS) delete changes[name]
-      if (Object.keys(changes).length === 0) return { data: previousData }
+      if (Object.keys(changes).length === 0) return { data: shown }
       return { data: await saveChanges(call, pathOf(resource, id), previousData, changes, settle) }
     },
 

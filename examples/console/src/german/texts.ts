@@ -910,6 +910,7 @@ export const german: Texts = {
     nothingNew: 'Seitdem nichts Neues.',
     open: 'Beim Anbieter öffnen',
     auditWhy: 'Jede Änderung daran, womit Konten verknüpft sind.',
+    actors: { schedule: 'Der Zeitplan', webhook: 'Ein Ereignis des Zahlungsanbieters' },
     auditColumns: ['Wann', 'Wer', 'Was', 'Konto', 'Shop', 'Vorher', 'Nachher'],
     changes: { link: 'verknüpft', unlink: 'gelöst', sync: 'abgeglichen', create: 'erstellt' }
   },

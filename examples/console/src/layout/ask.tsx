@@ -14,6 +14,8 @@ export interface Question {
 interface AskProps extends Question {
   /** The answer that does it. */
   readonly submit: string
+  /** The answer that does not. Default: Back. */
+  readonly cancel?: string
   readonly isDangerous?: boolean
   /** Does it; the question closes after that, or shows why it failed. */
   readonly onConfirm: () => Promise<unknown>
@@ -21,11 +23,11 @@ interface AskProps extends Question {
 }
 
 /** A question before something that is hard to take back. */
-export function Ask ({ why, onConfirm, ...dialog }: AskProps) {
+export function Ask ({ why, onConfirm, cancel = texts.ask.back, ...dialog }: AskProps) {
   return (
     <FormDialog
       {...dialog}
-      cancel={texts.ask.back}
+      cancel={cancel}
       onSubmit={async () => {
         await onConfirm()
       }}

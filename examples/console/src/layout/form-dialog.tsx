@@ -1,7 +1,7 @@
 import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
-import { AskBeforeLeaving } from './ask-before-leaving.tsx'
+import { AskBeforeLeaving, useUnsaved } from './ask-before-leaving.tsx'
 import { texts } from '../texts.ts'
 import { useReadAgain } from './use-read-again.ts'
 
@@ -49,7 +49,7 @@ export function FormDialog (
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error>()
   const [isTyped, setTyped] = useState(false)
-  const [isLeaving, setLeaving] = useState(false)
+  const unsaved = useUnsaved()
   const readAgain = useReadAgain()
   // Not before: what is read again may take the dialog away, and what was typed with it.
   const close = () => {
@@ -57,7 +57,7 @@ export function FormDialog (
     readAgain(error)
   }
   const leave = () => {
-    if (isTyped) setLeaving(true)
+    if (isTyped) unsaved.ask({ leave: close })
     else close()
   }
   const form = useRef<HTMLFormElement>(null)
@@ -113,16 +113,6 @@ export function FormDialog (
           </Button>
         </DialogActions>
       </form>
-      {isLeaving && (
-        <Dialog open onClose={() => setLeaving(false)} maxWidth='xs' aria-labelledby={`${id}-leave`}>
-          <DialogTitle id={`${id}-leave`}>{texts.unsaved.title}</DialogTitle>
-          <DialogContent>{texts.unsaved.why}</DialogContent>
-          <DialogActions>
-            <Button onClick={close} color='error'>{texts.unsaved.discard}</Button>
-            <Button onClick={() => setLeaving(false)} variant='contained' autoFocus>{texts.unsaved.keep}</Button>
-          </DialogActions>
-        </Dialog>
-      )}
     </Dialog>
   )
 }

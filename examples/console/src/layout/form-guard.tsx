@@ -1,5 +1,7 @@
 import { type ReactNode, useContext, useEffect } from 'react'
+import { useRecordContext } from 'react-admin'
 import { useFormContext, useFormState } from 'react-hook-form'
+import type { Versioned } from '../api/save.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { SendingContext, typedSince } from './sending.ts'
 
@@ -11,6 +13,12 @@ export function FormGuard ({ children }: { readonly children: ReactNode }) {
   const form = useFormContext()
   const { isSubmitting, errors, dirtyFields } = useFormState()
   const sending = useContext(SendingContext)
+  const record = useRecordContext()
+  const isTyped = Object.keys(dirtyFields).length > 0
+  useEffect(() => {
+    // Later the form may show a newer record, whose changes nobody has looked at.
+    sending.before = isTyped ? record as Versioned | undefined : undefined
+  }, [isTyped])
   useEffect(() => {
     sending.form = form
     return () => {
@@ -26,7 +34,7 @@ export function FormGuard ({ children }: { readonly children: ReactNode }) {
   }, [isSubmitting])
   return (
     <>
-      {Object.keys(dirtyFields).length > 0 && <AskBeforeLeaving />}
+      {isTyped && <AskBeforeLeaving />}
       {children}
     </>
   )

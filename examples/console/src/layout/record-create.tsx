@@ -1,13 +1,12 @@
 import { type ReactNode, useRef } from 'react'
 import { Create, type CreateProps, useDataProvider } from 'react-admin'
+import type { Versioned } from '../api/save.ts'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { SendingContext } from './sending.ts'
 import { useSaved } from './use-saved.ts'
 
 /** A version of the record. */
-interface Made {
-  readonly id: string
-}
+type Made = Versioned & { readonly id: string }
 
 interface RecordCreateProps extends Omit<CreateProps, 'redirect'> {
   /** What comes once it is saved. */

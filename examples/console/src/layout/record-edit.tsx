@@ -1,7 +1,7 @@
 import { Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Edit, type EditProps, useEditContext } from 'react-admin'
-import { AS_OPENED } from '../api/save.ts'
+import { Edit, type EditProps, useDataProvider, useEditContext } from 'react-admin'
+import { AS_OPENED, type Versioned } from '../api/save.ts'
 import { NoRecord } from './no-record.tsx'
 import { PageSkeleton } from './page-skeleton.tsx'
 import { SendingContext } from './sending.ts'
@@ -17,14 +17,27 @@ interface RecordEditProps extends EditProps {
   readonly stays?: boolean
 }
 
+interface Written {
+  readonly id: string
+  readonly data: object
+  readonly previousData: Versioned
+}
+
 /** The form of a record, as the record was when somebody opened it. */
 export function RecordEdit ({ stays = false, ...props }: RecordEditProps) {
   const { sending, ...saved } = useSaved(() => 'updated', stays ? undefined : 'list')
+  const dataProvider = useDataProvider()
+  const write = async (resource: string, { id, data, previousData: shown }: Written) =>
+    (await dataProvider.update(resource, { id, data, previousData: sending.before ?? shown, meta: { shown } })).data
   return (
     <SendingContext.Provider value={sending}>
       <Edit
         mutationMode='pessimistic'
-        mutationOptions={saved}
+        mutationOptions={{
+          ...saved,
+          mutationFn: async ({ resource, ...params }: { readonly resource?: string }) =>
+            await write(resource!, params as Written)
+        }}
         transform={(data: object) => {
           sending.sent = { ...data }
           return data

@@ -1,6 +1,7 @@
 import { createContext } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { changesOf } from '../api/changes.ts'
+import type { Versioned } from '../api/save.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -8,6 +9,8 @@ type Values = Readonly<Record<string, unknown>>
 export interface Sending {
   form?: UseFormReturn | undefined
   sent?: Values | undefined
+  /** The record that somebody saw when they began to type; undefined while nothing is typed. */
+  before?: Versioned | undefined
 }
 
 export const SendingContext = createContext<Sending>({})

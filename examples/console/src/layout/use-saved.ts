@@ -1,6 +1,7 @@
 import { useRef } from 'react'
 import { useNotify, useResourceContext, useTranslate } from 'react-admin'
 import { ApiError } from '../api/problem.ts'
+import type { Versioned } from '../api/save.ts'
 import { texts } from '../texts.ts'
 import { type Sending, showStored } from './sending.ts'
 import { useGoOn } from './use-go-on.ts'
@@ -10,7 +11,7 @@ import { useReadAgain } from './use-read-again.ts'
 interface Saved {
   /** For the form. */
   readonly sending: Sending
-  readonly onSuccess: (record: { readonly id: string }) => void
+  readonly onSuccess: (record: Versioned & { readonly id: string }) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -33,6 +34,7 @@ export function useSaved (what: () => 'created' | 'updated', to?: 'list' | 'edit
     sending,
     onSuccess: (record) => {
       const isTyped = showStored(sending, { ...record })
+      if (isTyped) sending.before = record
       const saved = texts.saved[what()](translate(`resources.${resource}.name`, { smart_count: 1 }))
       notify(isTyped ? `${saved}. ${texts.saved.since}` : saved, { type: 'success' })
       if (to !== undefined && !isTyped) goOn(to, record.id)

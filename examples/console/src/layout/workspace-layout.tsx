@@ -156,7 +156,13 @@ function LeaveItem ({ icon, onLeave, children }: LeaveItemProps) {
     <MenuItem
       onClick={() => {
         menu?.onClose()
-        if (unsaved.mayLeave()) onLeave()
+        if (unsaved.isEmpty()) return onLeave()
+        unsaved.ask({
+          leave () {
+            unsaved.forget()
+            onLeave()
+          }
+        })
       }}
     >
       <ListItemIcon>{icon}</ListItemIcon>

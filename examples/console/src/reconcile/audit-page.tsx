@@ -8,7 +8,7 @@ import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { MANNER } from './manner.ts'
-import { ACCOUNTS } from './run.ts'
+import { ACCOUNTS, whoOf } from './run.ts'
 
 interface Row {
   readonly id: string
@@ -71,7 +71,7 @@ export function AuditPage () {
             {data.rows.map((row) => (
               <FoldingRow key={row.id}>
                 {timeText(row.at, MANNER)}
-                <bdi>{people.data?.get(row.actor) ?? row.actor}</bdi>
+                <bdi>{whoOf(row.actor, people.data)}</bdi>
                 {texts.reconcile.changes[row.action] ?? row.action}
                 <bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi>
                 <bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi>

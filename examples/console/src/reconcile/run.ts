@@ -97,3 +97,8 @@ export function remediesFor (
       : []
   ]
 }
+
+/** @param people - the names of people by their ids, once they are known */
+export function whoOf (actor: string, people: ReadonlyMap<string, string | null> = new Map()): string {
+  return people.get(actor) ?? texts.reconcile.actors[actor] ?? actor
+}
