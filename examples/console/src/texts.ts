@@ -468,7 +468,7 @@ const english = {
       user: 'person'
     } as Readonly<Record<string, string>>,
     /** Fields of records that stand in no form. Others are called as the server calls them. */
-    otherFields: {} as Readonly<Record<string, string>>,
+    otherFields: { metadata: 'Metadata' } as Readonly<Record<string, string>>,
     /** What a shop has one of. */
     single: { shop_config: 'the settings' } as Readonly<Record<string, string>>,
     actors: {
@@ -520,7 +520,11 @@ const english = {
       'in the way:',
     leftOut: (count: number) =>
       `${
-        counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')
+        counted(
+          count,
+          'change stays as it is: it is undone already, or cannot be',
+          'changes stay as they are: they are undone already, or cannot be'
+        )
       }.`,
     confirm: 'Undo now',
     done: (count: number) => `${counted(count, 'change')} undone`,

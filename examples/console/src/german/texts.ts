@@ -487,6 +487,7 @@ export const german: Texts = {
       user: 'Person'
     },
     otherFields: {
+      metadata: 'Metadaten',
       parent_id: 'Übergeordnete Kategorie',
       position: 'Position',
       role: 'Rolle',
@@ -556,8 +557,9 @@ export const german: Texts = {
         : `${count} Änderungen bleiben, weil spätere im Weg stehen:`,
     leftOut: (count) =>
       count === 1
-        ? '1 Änderung lässt sich nicht rückgängig machen und bleibt.'
-        : `${count} Änderungen lassen sich nicht rückgängig machen und bleiben.`,
+        ? '1 Änderung bleibt, wie sie ist: sie ist schon rückgängig gemacht oder lässt sich nicht rückgängig machen.'
+        : `${count} Änderungen bleiben, wie sie sind: sie sind schon rückgängig gemacht oder lassen sich nicht ` +
+          'rückgängig machen.',
     confirm: 'Jetzt rückgängig machen',
     done: (count) => `${counted(count, ...CHANGES)} rückgängig gemacht`,
     will: { create: 'kommt zurück', update: 'wird zurückgesetzt', delete: 'wird gelöscht' },
