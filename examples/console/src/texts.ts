@@ -126,6 +126,7 @@ const english = {
     archived: 'Archived',
     expired: 'Expired',
     revoked: 'Revoked',
+    refused: 'Refused',
     pending: 'Pending',
     paid: 'Paid',
     fulfilled: 'Fulfilled',
@@ -350,6 +351,7 @@ const english = {
     arguments: 'Arguments',
     changes: 'Latest changes',
     allChanges: 'All changes',
+    history: 'History of this key',
     noChanges: 'It has changed nothing.'
   },
   imports: {
@@ -379,7 +381,7 @@ const english = {
     changedPrice: (name: string, before: string, after: string | null) =>
       `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
-    wrongColumns: ['Line', 'Field', 'What is wrong'],
+    wrongColumns: ['Line', 'What is wrong'],
     /** @param columns - how many are unknown, which the first line has wrong */
     skip: (count: number, columns: number) => {
       const lines = columns > 0 ? count - 1 : count
@@ -414,6 +416,7 @@ const english = {
     failedWhy: (count: number) =>
       `${count === 1 ? 'One line' : `${count} lines`} failed. Download ${count === 1 ? 'it' : 'them'}, correct what ` +
       'the column “error” says, and import that file: it has no other lines.',
+    corrected: 'Import the corrected file',
     undone: (count: number, of: number) =>
       count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
@@ -690,7 +693,7 @@ const english = {
     title: 'Members',
     add: 'Add a member',
     id: 'Id of the person',
-    idHelp: 'They find it in their menu at the top right, under “Your id”',
+    idHelp: 'They find it in their menu at the top right, under “Copy your id”',
     role: 'Role',
     owner: 'Owner',
     staff: 'Staff',
@@ -718,6 +721,10 @@ const english = {
         submit: 'Make staff'
       }
     },
+    added: 'Member added',
+    /** @param role - undefined: none, they were removed */
+    changed: (name: string, role: 'owner' | 'staff' | undefined) =>
+      `${isolated(name)} ${role === undefined ? 'was removed' : `is ${role === 'owner' ? 'an owner' : 'staff'} now`}`,
     ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
     save: 'Add'
   },
@@ -907,7 +914,7 @@ const english = {
     fateHelp: {
       revoke: 'They stop at once, and cannot be used again.',
       hand_over: 'They go on. Who made a key may have a copy: rotate it soon.',
-      later: 'They are refused until somebody decides, or the person is back.'
+      later: 'They are refused until an owner decides on the page “API keys” of the shop, or the person is back.'
     },
     heir: 'Who has them from now on',
     waiting: (count: number) =>

@@ -143,6 +143,7 @@ export const german: Texts = {
     archived: 'Archiviert',
     expired: 'Abgelaufen',
     revoked: 'Widerrufen',
+    refused: 'Abgelehnt',
     pending: 'Offen',
     paid: 'Bezahlt',
     fulfilled: 'Ausgeführt',
@@ -368,6 +369,7 @@ export const german: Texts = {
     arguments: 'Argumente',
     changes: 'Letzte Änderungen',
     allChanges: 'Alle Änderungen',
+    history: 'Verlauf dieses Schlüssels',
     noChanges: 'Damit wurde nichts geändert.'
   },
   imports: {
@@ -387,7 +389,7 @@ export const german: Texts = {
     range: (lowest, highest) => lowest === highest ? lowest : `${lowest} bis ${highest}`,
     changedPrice: (name, before, after) => `${isolated(name)}: ${before} → ${after ?? 'kein Preis'}`,
     wrong: 'Fehlerhafte Zeilen',
-    wrongColumns: ['Zeile', 'Feld', 'Was nicht stimmt'],
+    wrongColumns: ['Zeile', 'Was nicht stimmt'],
     skip: (count, columns) => {
       const lines = columns > 0 ? count - 1 : count
       const what = [
@@ -423,6 +425,7 @@ export const german: Texts = {
           'importieren: sie enthält nur diese Zeile.'
         : `${count} Zeilen sind fehlgeschlagen. Herunterladen, die Fehler aus der Spalte „error“ beheben und diese ` +
           'Datei importieren: sie enthält nur diese Zeilen.',
+    corrected: 'Korrigierte Datei importieren',
     undone: (count, of) =>
       count === of
         ? 'Dieser Import wurde rückgängig gemacht.'
@@ -753,6 +756,11 @@ export const german: Texts = {
         submit: 'Rolle setzen'
       }
     },
+    added: 'Mitglied hinzugefügt',
+    changed: (name, role) => {
+      if (role === undefined) return `${isolated(name)} wurde entfernt`
+      return `${isolated(name)} hat jetzt die Rolle „${role === 'owner' ? 'Inhaber' : 'Mitarbeiter'}“`
+    },
     ownerHelp:
       'Inhaber verwalten Mitglieder, Schlüssel, den Zahlungsschlüssel und die Einstellungen; Mitarbeiter alles Übrige.',
     save: 'Hinzufügen'
@@ -942,7 +950,9 @@ export const german: Texts = {
     fateHelp: {
       revoke: 'Sie gelten sofort nicht mehr und lassen sich nicht wieder verwenden.',
       hand_over: 'Sie gelten weiter. Wer einen Schlüssel erstellt hat, besitzt vielleicht eine Kopie: bald rotieren.',
-      later: 'Sie werden abgelehnt, bis jemand entscheidet oder die Person zurück ist.'
+      later:
+        'Sie werden abgelehnt, bis ein Inhaber auf der Seite „API-Schlüssel“ des Shops entscheidet oder die Person ' +
+        'zurück ist.'
     },
     heir: 'Wer sie künftig hat',
     waiting: (count) =>
