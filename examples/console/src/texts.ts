@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { isolated } from './isolated.ts'
+import { withoutNone } from './without-none.ts'
 
 /** `1 product`, `2 products`. */
 const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
@@ -372,9 +373,15 @@ const english = {
         readonly price_changes: number,
         readonly failed: number
       }
-    ) =>
-      `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in ` +
-      `price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
+    ) => {
+      const parts = withoutNone([
+        [created, 'new'],
+        [updated, prices === 0 ? 'changed' : `changed (${prices} of them in price)`],
+        [unchanged, 'as they are'],
+        [failed, 'wrong']
+      ])
+      return `${counted(total, 'product')} in the file${parts === '' ? '' : `: ${parts}`}.`
+    },
     prices: (currency: string, after: string, before: string | null) =>
       `Prices in ${currency}: ${after}${before === null ? '' : `; those that change are ${before} now`}.`,
     range: (lowest: string, highest: string) => lowest === highest ? lowest : `${lowest} to ${highest}`,

@@ -1,5 +1,6 @@
 import { isolated } from '../isolated.ts'
 import type { Texts } from '../texts.ts'
+import { withoutNone } from '../without-none.ts'
 
 /** `1 Produkt`, `2 Produkte`. */
 const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
@@ -381,9 +382,15 @@ export const german: Texts = {
       'geprüft: nichts ändert sich vor der Bestätigung. Ein Export von Produkten zeigt die Spalten.',
     choose: 'Datei auswählen',
     unknown: 'Das ist keine Produktliste: bitte eine Datei mit der Endung .csv oder .jsonl auswählen.',
-    would: ({ total, created, updated, unchanged, price_changes: prices, failed }) =>
-      `${counted(total, ...PRODUCTS)} in der Datei: ${created} neu, ${updated} geändert (davon ${prices} im Preis), ` +
-      `${unchanged} unverändert${failed === 0 ? '' : `, ${failed} fehlerhaft`}.`,
+    would: ({ total, created, updated, unchanged, price_changes: prices, failed }) => {
+      const parts = withoutNone([
+        [created, 'neu'],
+        [updated, prices === 0 ? 'geändert' : `geändert (davon ${prices} im Preis)`],
+        [unchanged, 'unverändert'],
+        [failed, 'fehlerhaft']
+      ])
+      return `${counted(total, ...PRODUCTS)} in der Datei${parts === '' ? '' : `: ${parts}`}.`
+    },
     prices: (currency, after, before) =>
       `Preise in ${currency}: ${after}${before === null ? '' : `; geänderte bisher ${before}`}.`,
     range: (lowest, highest) => lowest === highest ? lowest : `${lowest} bis ${highest}`,
