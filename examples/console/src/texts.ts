@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { isolated } from './isolated.ts'
+import { withoutNone } from './without-none.ts'
 
 /** `1 product`, `2 products`. */
 const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
@@ -126,6 +127,7 @@ const english = {
     archived: 'Archived',
     expired: 'Expired',
     revoked: 'Revoked',
+    refused: 'Refused',
     pending: 'Pending',
     paid: 'Paid',
     fulfilled: 'Fulfilled',
@@ -350,6 +352,7 @@ const english = {
     arguments: 'Arguments',
     changes: 'Latest changes',
     allChanges: 'All changes',
+    history: 'History of this key',
     noChanges: 'It has changed nothing.'
   },
   imports: {
@@ -370,16 +373,22 @@ const english = {
         readonly price_changes: number,
         readonly failed: number
       }
-    ) =>
-      `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in ` +
-      `price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
+    ) => {
+      const parts = withoutNone([
+        [created, 'new'],
+        [updated, prices === 0 ? 'changed' : `changed (${prices} of them in price)`],
+        [unchanged, 'as they are'],
+        [failed, 'wrong']
+      ])
+      return `${counted(total, 'product')} in the file${parts === '' ? '' : `: ${parts}`}.`
+    },
     prices: (currency: string, after: string, before: string | null) =>
       `Prices in ${currency}: ${after}${before === null ? '' : `; those that change are ${before} now`}.`,
     range: (lowest: string, highest: string) => lowest === highest ? lowest : `${lowest} to ${highest}`,
     changedPrice: (name: string, before: string, after: string | null) =>
       `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
-    wrongColumns: ['Line', 'Field', 'What is wrong'],
+    wrongColumns: ['Line', 'What is wrong'],
     /** @param columns - how many are unknown, which the first line has wrong */
     skip: (count: number, columns: number) => {
       const lines = columns > 0 ? count - 1 : count
@@ -414,6 +423,7 @@ const english = {
     failedWhy: (count: number) =>
       `${count === 1 ? 'One line' : `${count} lines`} failed. Download ${count === 1 ? 'it' : 'them'}, correct what ` +
       'the column “error” says, and import that file: it has no other lines.',
+    corrected: 'Import the corrected file',
     undone: (count: number, of: number) =>
       count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
@@ -468,7 +478,7 @@ const english = {
       user: 'person'
     } as Readonly<Record<string, string>>,
     /** Fields of records that stand in no form. Others are called as the server calls them. */
-    otherFields: {} as Readonly<Record<string, string>>,
+    otherFields: { metadata: 'Metadata' } as Readonly<Record<string, string>>,
     /** What a shop has one of. */
     single: { shop_config: 'the settings' } as Readonly<Record<string, string>>,
     actors: {
@@ -520,7 +530,11 @@ const english = {
       'in the way:',
     leftOut: (count: number) =>
       `${
-        counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')
+        counted(
+          count,
+          'change stays as it is: it is undone already, or cannot be',
+          'changes stay as they are: they are undone already, or cannot be'
+        )
       }.`,
     confirm: 'Undo now',
     done: (count: number) => `${counted(count, 'change')} undone`,
@@ -686,7 +700,7 @@ const english = {
     title: 'Members',
     add: 'Add a member',
     id: 'Id of the person',
-    idHelp: 'They find it in their menu at the top right, under “Your id”',
+    idHelp: 'They find it in their menu at the top right, under “Copy your id”',
     role: 'Role',
     owner: 'Owner',
     staff: 'Staff',
@@ -714,6 +728,10 @@ const english = {
         submit: 'Make staff'
       }
     },
+    added: 'Member added',
+    /** @param role - undefined: none, they were removed */
+    changed: (name: string, role: 'owner' | 'staff' | undefined) =>
+      `${isolated(name)} ${role === undefined ? 'was removed' : `is ${role === 'owner' ? 'an owner' : 'staff'} now`}`,
     ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
     save: 'Add'
   },
@@ -907,7 +925,7 @@ const english = {
     fateHelp: {
       revoke: 'They stop at once, and cannot be used again.',
       hand_over: 'They go on. Who made a key may have a copy: rotate it soon.',
-      later: 'They are refused until somebody decides, or the person is back.'
+      later: 'They are refused until an owner decides on the page “API keys” of the shop, or the person is back.'
     },
     heir: 'Who has them from now on',
     waiting: (count: number) =>

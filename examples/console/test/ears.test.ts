@@ -1,10 +1,10 @@
 import t from 'tap'
-import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { comesTrue, faultsOf, goWithin, listen, signIn } from './browser.ts'
+import {  } from '../../../test/chromium.ts'
+import { call } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('the console for ears', { skip: withoutChromium }, async (t) => {
-  const { baseUrl, person } = await openDemo(t)
+  const { baseUrl, demo, person } = await openDemo(t)
   const shop = '/console/shops/copper-kettle'
   const browser = await openBrowser(t)
   const kim = await signIn(browser, baseUrl, person('kim'), `${shop}/products`)
@@ -73,6 +73,23 @@ t.test('the console for ears', { skip: withoutChromium }, async (t) => {
     const said: readonly string[] = await kim.evaluate('heard')
     t.equal(said[0], '0 of 1')
     t.equal(said.filter((text) => text === '1 product changed').length, 1)
+  })
+
+  await t.test('an undo says what it would do and that it is done, and no fault between', async (t) => {
+    const { id: shopId, api_key: key } = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+    const api = async (method: string, path: string, body: object) =>
+      (await call(method, `${baseUrl}/shops/${shopId}${path}`, { headers: { 'x-api-key': key }, body })).body
+    const { id } = await api('POST', '/tags', { name: 'Heard' })
+    await api('PATCH', `/tags/${id}`, { name: 'Overheard' })
+    await goWithin(kim, `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`)
+    await listen(kim)
+    await kim.getByRole('button', { name: 'Undo: Overheard' }).first().press('Enter')
+    await kim.getByText('1 change will be undone.').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).press('Enter')
+    await kim.getByRole('dialog').waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, "heard.includes('1 change undone')"))
+    t.match(await kim.evaluate('heard'), [/^1 change will be undone\.Overheard is set back/, '1 change undone'])
+    t.equal((await kim.evaluate<readonly string[]>('heard')).length, 2)
   })
   t.strictSame(faultsOf.get(kim), [])
 })

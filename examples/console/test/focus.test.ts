@@ -91,14 +91,31 @@ t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t)
     await isSafe(t)
   })
 
-  await t.test('after a change is undone it is on the heading or the row', async (t) => {
-    await api('PATCH', `/products/${id}`, { sku: 'FOCUS-9' })
-    const filter = encodeURIComponent(JSON.stringify({ record_id: id }))
+  await t.test('after a change is undone it is in its row: the next one is a few keys away', async (t) => {
+    const { body: tag } = await api('POST', '/tags', { name: 'Undone by hand' })
+    for (const name of ['Undone once', 'Undone twice']) await api('PATCH', `/tags/${tag.id}`, { name })
+    const filter = encodeURIComponent(JSON.stringify({ record_id: tag.id }))
     await goWithin(kim, `/console/shops/copper-kettle/history?filter=${filter}`)
     await kim.getByRole('button', { name: /^Undo: / }).first().press('Enter')
     await kim.getByText('1 change will be undone.').waitFor()
     await kim.getByRole('button', { name: 'Undo now' }).press('Enter')
     await kim.getByText('1 change undone').waitFor()
+    await kim.getByRole('dialog').waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, "document.activeElement.ariaLabel === 'Details: Undone twice'"))
+    t.ok(
+      await kim.evaluate("document.activeElement.closest('li').textContent.includes('Undone')"),
+      'the row that was undone'
+    )
+    await isSafe(t)
+  })
+
+  await t.test('after a piece of work is undone it is in its row, too', async (t) => {
+    await goWithin(kim, '/console/shops/copper-kettle/history?who=agents')
+    await kim.getByRole('button', { name: /^Undo all: / }).first().press('Enter')
+    await kim.getByText(/changes? will be undone\./).first().waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).press('Enter')
+    await kim.getByRole('dialog').waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, '/^(See each|Undo all): /.test(document.activeElement.ariaLabel)'))
     await isSafe(t)
   })
 

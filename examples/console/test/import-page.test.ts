@@ -41,6 +41,30 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
   const rows = main.getByRole('table', { name: 'Lines' }).getByRole('row')
   const head = 'name,sku,price,status'
 
+  await t.test('on a phone, wrong lines fold, and what to leave out is chosen before Import by keyboard', async (t) => {
+    await kim.setViewportSize({ width: 360, height: 740 })
+    const buffer = Buffer.from([head, ...LINES].join('\n'))
+    await kim.getByLabel('Choose a file').setInputFiles({ name: 'teas.csv', mimeType: 'text/csv', buffer })
+    const wrong = main.getByRole('table', { name: 'Wrong lines' })
+    await wrong.waitFor()
+    t.strictSame(await wrong.getByRole('rowheader').allTextContents(), ['3', '5'])
+    t.equal(await wrong.locator('[lang=en]').count(), 2, 'said in English in every language')
+    t.strictSame(
+      await kim.evaluate(
+        "[...document.querySelectorAll('main *')].filter((one) => " +
+          '/auto|scroll/.test(getComputedStyle(one).overflowY) && one.scrollHeight > one.clientHeight + 1 && ' +
+          'one.clientHeight > 1).map(({ outerHTML }) => outerHTML.slice(0, 120))'
+      ),
+      [],
+      'nothing scrolls within the page'
+    )
+    t.strictSame(await violations(kim), [])
+    await kim.getByRole('switch').press('Space')
+    await kim.keyboard.press('Tab')
+    t.equal(await kim.evaluate('document.activeElement.textContent'), 'Import')
+    await kim.setViewportSize({ width: 1280, height: 860 })
+  })
+
   await t.test('it opens once the file is sent, and says when the import has ended', async (t) => {
     // The end comes after the page: its first answers say that it goes on.
     let isHeld = true
@@ -52,7 +76,7 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     })
     await send(kim, 'teas.csv', [head, ...LINES].join('\n'), true)
     t.ok(await comesTrue(kim, "document.activeElement?.tagName === 'H1'"), 'the heading has the focus')
-    t.equal(await main.getByRole('progressbar', { name: 'Progress' }).getAttribute('aria-valuenow'), '40')
+    await main.getByRole('progressbar', { name: 'Progress' }).and(main.locator('[aria-valuenow="40"]')).waitFor()
     t.equal(await main.getByRole('button', { name: 'Undo' }).count(), 0)
     await listen(kim)
     isHeld = false
@@ -107,10 +131,14 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     t.equal(download.suggestedFilename(), 'teas-failed-lines.csv')
     const file = readFileSync(await download.path(), 'utf8')
     t.match(file.split('\r\n')[0], '"error","name","sku","price","status"')
-    await main.getByRole('link', { name: 'Imports' }).click()
+    await main.getByRole('note').getByRole('link', { name: 'Import the corrected file' }).click()
     await main.getByRole('row', { name: /^teas\.csv .* Done 5 of 5 lines 3 created, 2 failed$/ }).waitFor()
+    await listen(kim)
     await send(kim, 'mended.csv', file.replace(',"1,900",', ',"1900",').replace('"brewing"', '"active"'), false)
     await main.getByText('Created (2)').waitFor()
+    const end = 'mended.csv has ended. Done: 2 created.'
+    t.ok(await comesTrue(kim, `heard.includes('${end}')`), 'however soon that was')
+    t.equal((await kim.evaluate<readonly string[]>('heard')).filter((text) => text === end).length, 1)
     const after = await found()
     t.match(after.map(({ sku }) => sku), ['TC-1', 'TK-1', 'TM-1', 'TP-1', 'TT-1'])
     t.strictSame(after.filter(({ id }) => before.some((one) => one['id'] === id)), before)

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Request } from 'playwright-core'
 import { call } from '../../shop/test/process.ts'
 import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { faultsOf, goWithin, signIn, violations } from './browser.ts'
+import { comesTrue, faultsOf, goWithin, listen, signIn, violations } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test(
@@ -76,8 +76,11 @@ t.test(
       await dialog.getByText('Who made a key may have a copy').waitFor()
       t.strictSame(await violations(kim), [])
       await choose(kim, 'Who has them from now on', 'kim')
+      await listen(kim)
       await remove.click()
       await dialog.waitFor({ state: 'detached' })
+      t.ok(await comesTrue(kim, 'heard.length > 0'))
+      t.match(await kim.evaluate('heard'), [/^.?noor.? was removed$/], 'said once')
       const { id: kimId } = (await (await as('kim'))('GET', '/me')).body
       t.strictSame(sent.splice(0), [`DELETE ${root}/members/${noorId}?keys=hand_over&keys_to=${kimId}`])
       t.equal(await statusOf(till), 200)
@@ -102,9 +105,20 @@ t.test(
       const alert = kim.getByRole('alert').filter({ hasText: 'has left' })
       await alert.getByText(/Here.*, of .*noor/).waitFor()
       t.equal(await alert.getByText(/There/).count(), 0, 'not those of another shop')
+      await kim.getByRole('row', { name: /Here/ }).getByText('Refused', { exact: true }).waitFor()
       t.strictSame(await violations(kim), [])
+
+      await kim.getByRole('link', { name: 'Here', exact: true }).click()
+      await kim.getByRole('heading', { level: 1, name: 'Here' }).waitFor()
+      await alert.getByText(/Here.*, of .*noor/).waitFor()
+      await kim.getByRole('region', { name: 'About this key' }).getByText('Refused', { exact: true }).waitFor()
+      t.strictSame(await violations(kim), [])
+      await kim.getByRole('link', { name: 'History of this key' }).click()
+      await kim.getByText(/noor.* created .*Here/).waitFor()
+      await goWithin(kim, '/console/shops/copper-kettle/api-keys')
       await alert.getByRole('button', { name: /^Decide about the keys of .*noor/ }).click()
       await kim.getByRole('dialog').getByRole('listitem').filter({ hasText: 'Here' }).waitFor()
+      t.equal(await kim.getByRole('dialog').getByText(/works/).count(), 0, 'it is refused')
       await choose(kim, 'Their API keys', 'Revoke')
       await kim.getByRole('dialog').getByRole('button', { name: 'Decide' }).click()
       await alert.waitFor({ state: 'detached' })

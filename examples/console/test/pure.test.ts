@@ -365,6 +365,7 @@ t.test('values of the history are text', async (t) => {
   t.equal(valueText('<b>'), '<b>')
   t.equal(valueText(null), '—')
   t.equal(valueText(['a', 'b']), 'a, b')
+  t.equal(valueText({}), '—')
   t.equal(valueText({ a: 1 }), '{\n "a": 1\n}')
   const writing = {
     money: (amount: number) => `${amount} cents`,

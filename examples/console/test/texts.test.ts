@@ -149,3 +149,30 @@ t.test('a price is read back as German pages show it, and never as another one',
     ] as const
   ) t.equal(amountFrom(typed, currency, 'de-US'), amount, `${typed} ${currency}`)
 })
+
+t.test('what an import would do is said without what it would not do', async (t) => {
+  const none = { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0 }
+  for (
+    const [counts, inEnglish, inGerman] of [
+      [{}, '0 products in the file.', '0 Produkte in der Datei.'],
+      [
+        { total: 12, created: 8, failed: 4 },
+        '12 products in the file: 8 new, 4 wrong.',
+        '12 Produkte in der Datei: 8 neu, 4 fehlerhaft.'
+      ],
+      [
+        { total: 6, updated: 3, price_changes: 2, unchanged: 3 },
+        '6 products in the file: 3 changed (2 of them in price), 3 as they are.',
+        '6 Produkte in der Datei: 3 geändert (davon 2 im Preis), 3 unverändert.'
+      ],
+      [
+        { total: 1, updated: 1 },
+        '1 product in the file: 1 changed.',
+        '1 Produkt in der Datei: 1 geändert.'
+      ]
+    ] as const
+  ) {
+    t.equal(english.imports.would({ ...none, ...counts }), inEnglish)
+    t.equal(german.imports.would({ ...none, ...counts }), inGerman)
+  }
+})

@@ -253,3 +253,83 @@ t.test('files of further systems and languages are known by their headings', asy
     t.match(await products(), [expected], file[0])
   }
 })
+
+t.test('a variant that is corrected as its refusal says is a product', async (t) => {
+  const magento = 'sku,attribute_set_code,product_type,name,product_online,visibility,price,url_key'
+  for (
+    const [headings, refused, says, corrected] of [
+      [
+        'Handle,Title,Option1 Value,Variant SKU,Variant Price,Status',
+        ['apron,Apron,M,A-M,29,active', 'apron,,,A-L,29,'],
+        [
+          /: its "option1 value" is "M", .* give it a name, an SKU and a "handle" of its own, and empty "option1 value"$/,
+          /: it has no "title", .* an SKU and a "handle" of its own$/
+        ],
+        ['apron-m,Apron M,,A-M,29,active', 'apron-l,Apron L,,A-L,29,']
+      ],
+      [
+        'URL handle,Title,Option1 value,SKU,Price',
+        ['apron,Apron,M,A-M,29'],
+        [/ an SKU and a "url handle" of its own, and empty "option1 value"$/],
+        ['apron-m,Apron M,,A-M,29']
+      ],
+      [
+        'Typ,Artikelnummer,Name,Beschreibung,Regulärer Preis',
+        ['variation,A-M,Apron - M,,29'],
+        [/: its "typ" is "variation", .* and set "typ" to "simple"$/],
+        ['simple,A-M,Apron - M,,29']
+      ],
+      [
+        'TITLE,PRICE,CURRENCY_CODE,VARIATION 1 TYPE,SKU',
+        ['Apron,29,USD,Size,A-M', 'Apron,29,USD,,"A-M,A-L"'],
+        [
+          /: it has variations, .* and empty "variation 1 type"$/,
+          /: its "sku" has several, .* leave one of them in "sku"$/
+        ],
+        ['Apron M,29,USD,,A-M', 'Apron L,29,USD,,A-L']
+      ],
+      [
+        magento,
+        [
+          'A,Default,configurable,Apron,1,"Catalog, Search",29,apron',
+          'A-M,Default,simple,Apron M,1,Not Visible ' +
+          'Individually,29,apron-m'
+        ],
+        [/ and set "product_type" to "simple"$/, / and set "visibility" to "Catalog, Search"$/],
+        [
+          'A,Default,simple,Apron,1,"Catalog, Search",29,apron',
+          'A-M,Default,simple,Apron M,1,"Catalog, Search",29,apron-m'
+        ]
+      ],
+      [
+        'id,title,link,availability,price,item_group_id',
+        ['A-M,Apron,https://x.example/1,in_stock,29 USD,G-1'],
+        [/: it has an "item_group_id", .* and empty "item_group_id"$/],
+        ['A-M,Apron M,https://x.example/1,in_stock,29 USD,']
+      ]
+    ] as const
+  ) {
+    const { tried } = await openShop()
+    const { errors } = await tried([headings, ...refused])
+    t.match(errors.map(({ message }: Body) => message), says, headings)
+    t.match(await tried([headings, ...corrected]), { created: corrected.length, failed: 0 }, headings)
+  }
+})
+
+t.test('what is wrong with a cell names the column of the file, where that is not the field', async (t) => {
+  const { tried } = await openShop()
+  const { errors } = await tried([
+    'Handle,Title,Variant SKU,Variant Price,Status',
+    'mug,Mug,M-1,"1,049",active',
+    'pot,Pot,P-1,9.9O,active',
+    'tin,Tin,T-1,9,active',
+    'tin,Box,B-1,9,active',
+    'jar,Jar,J-1,9,sold'
+  ])
+  t.match(errors, [
+    { line: 2, field: 'price', message: /^price is "1,049", .* as 19\.99 \(column "Variant Price"\)$/ },
+    { line: 3, field: 'price', message: /^price is "9\.9O", .* as 19\.99 \(column "Variant Price"\)$/ },
+    { line: 5, field: 'slug', message: 'slug appears twice: tin (column "Handle")' },
+    { line: 6, field: 'status', message: /^status must be .*[^)]$/ }
+  ])
+})

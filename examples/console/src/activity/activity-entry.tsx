@@ -2,6 +2,7 @@ import UndoIcon from '@mui/icons-material/Undo'
 import ExpandIcon from '@mui/icons-material/ExpandMore'
 import { Box, Button, Chip, Collapse, IconButton } from '@mui/material'
 import { useId, useState } from 'react'
+import { useFocusBeside } from '../layout/use-focus-beside.ts'
 import { texts } from '../texts.ts'
 import { ActivityLine } from './activity-line.tsx'
 import { Differences } from './differences.tsx'
@@ -12,6 +13,7 @@ import { UndoOne } from './undo-one.tsx'
 export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
   const [isOpen, setOpen] = useState(false)
   const [isUndoing, setUndoing] = useState(false)
+  const details = useFocusBeside<HTMLButtonElement>(isUndoing)
   const id = useId()
   const isUndone = entry.reverted_by != null
   const name = recordOf(entry)
@@ -37,6 +39,7 @@ export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
             </Button>
           )}
           <IconButton
+            ref={details}
             size='small'
             aria-expanded={isOpen}
             aria-controls={id}

@@ -124,7 +124,7 @@ export function valueText (value: unknown, field = '', writing: Writing = {}): s
       return value.map((item) => valueText(item, field, writing)).join(', ')
     }
   }
-  return JSON.stringify(value, null, 1)
+  return Object.keys(value).length === 0 ? texts.activity.nothing : JSON.stringify(value, null, 1)
 }
 
 /** Entries by their day in a time zone, in their order: `2026-11-23` with those of that day. */

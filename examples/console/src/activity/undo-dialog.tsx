@@ -5,7 +5,7 @@ import { FormDialog } from '../layout/form-dialog.tsx'
 import { texts } from '../texts.ts'
 import { RevertPreview } from './revert-preview.tsx'
 import { canRevert } from './revert.ts'
-import { useRevert } from './use-revert.ts'
+import { PREVIEW, useRevert } from './use-revert.ts'
 
 interface UndoDialogProps {
   readonly title: string
@@ -22,7 +22,7 @@ interface UndoDialogProps {
 export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoDialogProps) {
   const { check, undo } = useRevert(path, () => data)
   const { data: preview, error } = useQuery({
-    queryKey: ['revert', path, data],
+    queryKey: [PREVIEW, path, data],
     queryFn: check,
     gcTime: 0,
     staleTime: 0

@@ -4,6 +4,9 @@ import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import type { Revert } from './revert.ts'
 
+/** What the key of a query begins with that asks what an undo would do. */
+export const PREVIEW = 'revert'
+
 /**
  * Undoes changes of the shop.
  *
@@ -23,7 +26,8 @@ export function useRevert (path: string, data: () => object) {
     /** @param preview - what somebody agreed to: conflicts that it has are skipped, later ones are not */
     undo: async (preview: Revert | undefined) => {
       const { reverted } = await send((preview?.conflict_count ?? 0) > 0 ? { skip_conflicts: true } : {}, false)
-      await queryClient.invalidateQueries()
+      // Not what was agreed to: its dialog is still open, and would say that it was undone already, as an error.
+      await queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== PREVIEW })
       notify(texts.activity.done(reverted), { type: 'success' })
     }
   }

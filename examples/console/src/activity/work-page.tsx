@@ -10,6 +10,7 @@ import { useAnnounceResult } from '../layout/announcements.tsx'
 import { ChoicesChip } from '../layout/filter-chips.tsx'
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { useFocusBeside } from '../layout/use-focus-beside.ts'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -133,6 +134,7 @@ function Piece ({ piece, who: { operation } }: { readonly piece: Work, readonly 
   const { id: viewerId } = useViewer()
   const basename = useBasename()
   const [isUndoing, setUndoing] = useState(false)
+  const open = useFocusBeside<HTMLAnchorElement>(isUndoing)
   const { actor_kind: kind, actor_id: actorId, started_at: start, ended_at: end, by_tool: isByTool } = piece
   const actor = kind === 'user' && actorId === viewerId ? texts.activity.you : actorOf(piece)
   const what = workText(piece, shop.locale)
@@ -173,6 +175,7 @@ function Piece ({ piece, who: { operation } }: { readonly piece: Work, readonly 
           <Button
             size='small'
             component={Link}
+            ref={open}
             aria-label={texts.activity.work.openOf(actor, what)}
             to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify(filter))}`}
           >

@@ -1,10 +1,10 @@
 import { Box } from '@mui/material'
 import { Facts } from '../layout/facts.tsx'
-import { StatusChip } from '../layout/status-chip.tsx'
 import { texts } from '../texts.ts'
 import { agoText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 import type { ApiKey } from './key.ts'
+import { KeyStatus } from './key-status.tsx'
 import { clientText, type KeyClient } from './key-use.ts'
 
 /** What is known of a key itself, and the clients that it is used in. */
@@ -14,7 +14,7 @@ export function KeyFacts (
   const shop = useShop()
   const { fields } = texts.names['api-keys']
   const facts: ReadonlyArray<readonly [string, React.ReactNode]> = [
-    [fields.status, <StatusChip key='status' status={apiKey.status} />],
+    [fields.status, <KeyStatus key='status' apiKey={apiKey} />],
     [fields.prefix, <code key='prefix'>{apiKey.prefix}…</code>],
     [fields.scopes, apiKey.scopes === 'all' ? texts.keys.everything : apiKey.scopes.join(', ')],
     [

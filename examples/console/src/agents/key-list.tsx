@@ -9,7 +9,6 @@ import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { Col, RecordTable } from '../layout/record-table.tsx'
-import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
 import { agoText, dateText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -18,6 +17,7 @@ import { CreatedKey } from './created-key.tsx'
 import { type ApiKey, endsSoon, type NewKey } from './key.ts'
 import { RevokeKey, RotateKey } from './key-dialogs.tsx'
 import { KeyLink } from './key-link.tsx'
+import { KeyStatus } from './key-status.tsx'
 import { WaitingKeys } from './waiting-keys.tsx'
 
 /** The API keys of the shop. */
@@ -87,7 +87,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
             </>
           )}
         />
-        <Col source='status' isPlain disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
+        <Col source='status' isPlain disableSort render={(key: ApiKey) => <KeyStatus apiKey={key} />} />
         <Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
         <Col
           source='last_used_at'

@@ -38,6 +38,7 @@ import { RevokeKey, RotateKey } from './key-dialogs.tsx'
 import { KeyFacts } from './key-facts.tsx'
 import { callsByDay, type KeyUse } from './key-use.ts'
 import { useKeyUse } from './use-key-use.ts'
+import { WaitingKeys } from './waiting-keys.tsx'
 
 const CallsChart = lazy(async () =>
   await loaded(async () => ({ default: (await import('./calls-chart.tsx')).CallsChart }))
@@ -100,6 +101,7 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
           <Button variant='outlined' color='error' onClick={() => setAsking('revoke')}>{texts.keys.revoke}</Button>
         )}
       </PageHeading>
+      <WaitingKeys keyId={apiKey.id} />
       {isActive && apiKey.last_used_at === null && (
         <Box sx={{ mb: 2 }}>
           <FirstCall keyId={apiKey.id} />
@@ -137,7 +139,11 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
           )}
         </Box>
         <Box sx={{ display: 'grid', gap: 2 }}>
-          <Section title={texts.keys.about}>
+          <Section
+            title={texts.keys.about}
+            // Who made it, who revoked it, and when. Only owners see what was done to keys.
+            action={shop.isOwner && <HistoryLink filter={{ record_id: apiKey.id }}>{texts.keys.history}</HistoryLink>}
+          >
             <KeyFacts apiKey={apiKey} clients={use?.clients} />
           </Section>
           <UsageSection keyId={apiKey.id} />
@@ -205,19 +211,10 @@ function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
 function Changes (
   { keyId, changes: { data } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }
 ) {
-  const basename = useBasename()
   return (
     <Section
       title={texts.keys.changes}
-      action={
-        <Button
-          size='small'
-          component={Link}
-          to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: keyId }))}`}
-        >
-          {texts.keys.allChanges}
-        </Button>
-      }
+      action={<HistoryLink filter={{ actor_id: keyId }}>{texts.keys.allChanges}</HistoryLink>}
     >
       {data?.length === 0 && <Typography color='textSecondary'>{texts.keys.noChanges}</Typography>}
       {data !== undefined && data.length > 0 && (
@@ -226,6 +223,19 @@ function Changes (
         </Box>
       )}
     </Section>
+  )
+}
+
+function HistoryLink ({ filter, children }: { readonly filter: object, readonly children: string }) {
+  const basename = useBasename()
+  return (
+    <Button
+      size='small'
+      component={Link}
+      to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify(filter))}`}
+    >
+      {children}
+    </Button>
   )
 }
 

@@ -1,40 +1,30 @@
 import { Alert, Box, Button } from '@mui/material'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
 import { heirsIn } from '../people/heirs.ts'
 import { type Decision, LeavingDialog } from '../people/leaving-dialog.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
-
-interface WaitingKey {
-  readonly id: string
-  readonly name: string
-  /** Null: they were deleted. */
-  readonly user_id: string | null
-  readonly user_name: string | null
-}
-
-interface WaitingKeysAnswer {
-  readonly keys: readonly WaitingKey[]
-}
+import { useWaitingKeys } from './use-waiting-keys.ts'
 
 interface Maker {
   readonly id: string
   readonly name: string
 }
 
-/** The keys that are active and refused, because who made them has left; owners decide about them. */
-export function WaitingKeys () {
+/**
+ * The keys that are active and refused, because who made them has left; owners decide about them.
+ *
+ * @param keyId - of the only one that is named. Default: all
+ */
+export function WaitingKeys ({ keyId }: { readonly keyId?: string }) {
   const { call, id, name } = useViewer()
   const shop = useShop()
   const notify = useNotify()
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<Maker>()
-  const { data: keys = [] } = useQuery({
-    queryKey: ['api-keys', 'waiting', shop.id],
-    queryFn: async () => (await call<WaitingKeysAnswer>(`/shops/${shop.id}/waiting-keys`)).json.keys
-  })
+  const keys = useWaitingKeys().filter(({ id }) => keyId === undefined || id === keyId)
   if (keys.length === 0) return null
   const makers = new Map(
     keys.filter((key) => key.user_id !== null).map((key) => [key.user_id!, key.user_name ?? key.user_id!])

@@ -6,6 +6,7 @@ import { listUrl, rangeFrom } from '../api/http.ts'
 import { useAnnounceResult } from '../layout/announcements.tsx'
 import { CountChip } from '../layout/count-chip.tsx'
 import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
+import { OfServer } from '../layout/of-server.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState } from '../layout/page.tsx'
@@ -93,7 +94,7 @@ function Rows ({ lines }: { readonly lines: readonly Line[] }) {
         {id !== null && names.has(id) && (
           <PageLink to={createPath({ resource: 'products', type: 'edit', id })}>{names.get(id)}</PageLink>
         )}
-        {message}
+        {message !== null && <OfServer text={message} />}
       </div>
     </FoldingRow>
   ))

@@ -12,6 +12,7 @@ import { ActButton } from '../layout/act-button.tsx'
 import { useAnnounceProgress } from '../layout/announcements.tsx'
 import { Facts } from '../layout/facts.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
+import { OfServer } from '../layout/of-server.tsx'
 import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
@@ -21,7 +22,7 @@ import { useShop, useViewer } from '../viewer.tsx'
 import { download } from './download.ts'
 import { ImportLines } from './import-lines.tsx'
 import { ImportState } from './import-state.tsx'
-import { becameText, fileNameOf, isUnfinished, POLL, type WholeImport } from './import.ts'
+import { becameText, fileNameOf, isUnfinished, keyOf, POLL, type WholeImport } from './import.ts'
 import { useImportEnd } from './use-import-end.ts'
 
 /** One import: watched while it goes on, what became of each line, and what can be done about that. */
@@ -30,7 +31,7 @@ export function ImportPage () {
   const { id: shopId } = useShop()
   const { id = '' } = useParams()
   const { data: item, error } = useQuery({
-    queryKey: ['imports', shopId, id],
+    queryKey: keyOf(shopId, id),
     queryFn: async () => (await call<WholeImport>(`/shops/${shopId}/imports/${encodeURIComponent(id)}`)).json,
     refetchInterval: ({ state }) => state.data !== undefined && isUnfinished(state.data) ? POLL : false
   })
@@ -86,8 +87,17 @@ function Page ({ item }: { readonly item: WholeImport }) {
       {/* Facts of the page, which interrupt nobody: the end of an import and of an undo are said by themselves. */}
       <Box sx={{ display: 'grid', gap: 1, mb: 2, overflowWrap: 'anywhere' }}>
         {item.reverted > 0 && <Alert role='note' severity='info'>{texts.imports.undone(item.reverted, changes)}</Alert>}
-        {hasFailed && <Alert role='note' severity='warning'>{texts.imports.failedWhy(item.failed)}</Alert>}
-        {item.warnings.map((warning) => <Alert key={warning} role='note' severity='warning'>{warning}</Alert>)}
+        {hasFailed && (
+          <Alert role='note' severity='warning'>
+            {texts.imports.failedWhy(item.failed)}{' '}
+            <Link to={`${basename}/imports`} style={{ color: 'inherit' }}>{texts.imports.corrected}</Link>
+          </Alert>
+        )}
+        {item.warnings.map((warning) => (
+          <Alert key={warning} role='note' severity='warning'>
+            <OfServer text={warning} />
+          </Alert>
+        ))}
       </Box>
       <Section title={texts.imports.one}>
         <ImportFacts item={item} />

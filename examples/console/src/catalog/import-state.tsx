@@ -1,4 +1,5 @@
 import { Box, Chip, LinearProgress } from '@mui/material'
+import { OfServer } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { type Import, isUnfinished } from './import.ts'
 
@@ -16,7 +17,11 @@ export function ImportState ({ item }: { readonly item: Import }) {
         color={COLORS[status] ?? 'default'}
       />{' '}
       <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{texts.imports.progressText(processed, total)}</Box>
-      {error !== null && <div>{error}</div>}
+      {error !== null && (
+        <div>
+          <OfServer text={error} />
+        </div>
+      )}
       {isUnfinished(item) && (
         <LinearProgress
           variant='determinate'

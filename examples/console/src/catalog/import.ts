@@ -22,6 +22,11 @@ export type WholeImport = typeof ImportSchema['static']
 /** What became of a line. */
 export type Line = typeof ImportLine['static']
 
+/** The key of the query that reads an import. */
+export function keyOf (shopId: string, id: string): readonly string[] {
+  return ['imports', shopId, id]
+}
+
 /** How often an unfinished import is read again, in milliseconds. */
 export const POLL = 1500
 

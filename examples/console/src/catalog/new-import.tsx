@@ -1,30 +1,21 @@
 import FileIcon from '@mui/icons-material/UploadFileOutlined'
-import {
-  Alert,
-  Box,
-  Button,
-  FormControlLabel,
-  Stack,
-  Switch,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  Typography
-} from '@mui/material'
+import { Alert, Box, Button, FormControlLabel, Stack, Switch, Typography } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { mayBeDone } from '../api/problem.ts'
 import { AskBeforeLeaving, useUnsaved } from '../layout/ask-before-leaving.tsx'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
+import { OfServer } from '../layout/of-server.tsx'
 import { Section } from '../layout/section.tsx'
 import { useIsHere } from '../layout/use-go-on.ts'
 import { priceText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
-import { type Import, type Preview, typeOfFile, type WrongLine } from './import.ts'
+import { keyOf, type Preview, typeOfFile, type WholeImport, type WrongLine } from './import.ts'
+
+const WRONG_COLUMNS = texts.imports.wrongColumns.map((name, index) => ({ name, isPlain: true, isNumber: index === 0 }))
 
 /** How long the name of a file may be, in characters. */
 const LONGEST_NAME = 255
@@ -38,6 +29,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const { id: shopId, locale } = useShop()
   const notify = useNotify()
   const navigate = useNavigate()
+  const queryClient = useQueryClient()
   const basename = useBasename()
   const unsaved = useUnsaved()
   const isHere = useIsHere()
@@ -48,7 +40,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const [isBusy, setBusy] = useState(false)
   const [skips, setSkips] = useState(false)
 
-  const send = async <Body extends Preview | Import>(
+  const send = async <Body extends Preview | WholeImport>(
     file: File,
     query: Readonly<Record<string, string>>,
     isRead: boolean
@@ -84,18 +76,20 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
         file_name: [...file!.name].slice(0, LONGEST_NAME).join(''),
         ...skips && { skip_invalid: 'true' }
       }
-      const { id } = await send<Import>(file!, query, false).catch((error: unknown) => {
+      const sent = await send<WholeImport>(file!, query, false).catch((error: unknown) => {
         // The list below says whether it has begun.
         if (mayBeDone(error)) onSent()
         throw error
       })
+      // Its page begins with that, and says the end also of an import that ends before the page has read it.
+      queryClient.setQueryData(keyOf(shopId, sent.id), sent)
       setFile(undefined)
       setPreview(undefined)
       notify(texts.imports.sent, { type: 'success' })
       onSent()
       if (!isHere.current) return
       unsaved.forget()
-      navigate(`${basename}/imports/${id}`)
+      navigate(`${basename}/imports/${sent.id}`)
     })
   }
   const rangeText = (currency: string, lowest: string, highest: string): string =>
@@ -147,10 +141,18 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
             </Alert>
           )}
           {preview.warnings.map((warning) => (
-            <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>{warning}</Alert>
+            <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>
+              <OfServer text={warning} />
+            </Alert>
           ))}
-          {preview.failed > 0 && <WrongLines lines={preview.errors} count={preview.failed} />}
-          <Stack direction='row' sx={{ gap: 1.5, mt: 2, alignItems: 'center' }}>
+          <Stack direction='row' sx={{ gap: 1.5, mt: 2, alignItems: 'center', flexWrap: 'wrap' }}>
+            {/* First what the button waits for. */}
+            {preview.failed > 0 && changes > 0 && (
+              <FormControlLabel
+                control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />}
+                label={texts.imports.skip(preview.failed, preview.unknown_columns.length)}
+              />
+            )}
             <Button
               variant='contained'
               onClick={start}
@@ -158,13 +160,8 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
             >
               {texts.imports.start}
             </Button>
-            {preview.failed > 0 && changes > 0 && (
-              <FormControlLabel
-                control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />}
-                label={texts.imports.skip(preview.failed, preview.unknown_columns.length)}
-              />
-            )}
           </Stack>
+          {preview.failed > 0 && <WrongLines lines={preview.errors} count={preview.failed} />}
         </>
       )}
     </Section>
@@ -189,28 +186,19 @@ function ChangedPrices ({ prices, count }: { readonly prices: Preview['changed_p
   )
 }
 
+/** Below what is decided: up to a hundred lines. */
 function WrongLines ({ lines, count }: { readonly lines: readonly WrongLine[], readonly count: number }) {
   return (
-    <TableContainer tabIndex={0} role='region' aria-label={texts.imports.wrong} sx={{ mt: 1, maxHeight: 320 }}>
-      <Table size='small' stickyHeader>
-        <TableHead>
-          <TableRow>{texts.imports.wrongColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
-        </TableHead>
-        <TableBody>
-          {lines.map(({ line, field, message }, index) => (
-            <TableRow key={index}>
-              <TableCell>{line}</TableCell>
-              <TableCell>{field}</TableCell>
-              <TableCell sx={{ overflowWrap: 'anywhere' }}>{message}</TableCell>
-            </TableRow>
-          ))}
-          {count > lines.length && (
-            <TableRow>
-              <TableCell colSpan={3}>{texts.filters.more(count - lines.length)}</TableCell>
-            </TableRow>
-          )}
-        </TableBody>
-      </Table>
-    </TableContainer>
+    <Box component='section' aria-label={texts.imports.wrong} sx={{ mt: 2 }}>
+      <FoldingTable name={texts.imports.wrong} columns={WRONG_COLUMNS}>
+        {lines.map(({ line, message }, index) => (
+          <FoldingRow key={index}>
+            {line}
+            <OfServer text={message} />
+          </FoldingRow>
+        ))}
+      </FoldingTable>
+      {count > lines.length && <Typography sx={{ p: 2 }}>{texts.filters.more(count - lines.length)}</Typography>}
+    </Box>
   )
 }

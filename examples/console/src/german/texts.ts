@@ -1,5 +1,6 @@
 import { isolated } from '../isolated.ts'
 import type { Texts } from '../texts.ts'
+import { withoutNone } from '../without-none.ts'
 
 /** `1 Produkt`, `2 Produkte`. */
 const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
@@ -143,6 +144,7 @@ export const german: Texts = {
     archived: 'Archiviert',
     expired: 'Abgelaufen',
     revoked: 'Widerrufen',
+    refused: 'Abgelehnt',
     pending: 'Offen',
     paid: 'Bezahlt',
     fulfilled: 'Ausgeführt',
@@ -368,6 +370,7 @@ export const german: Texts = {
     arguments: 'Argumente',
     changes: 'Letzte Änderungen',
     allChanges: 'Alle Änderungen',
+    history: 'Verlauf dieses Schlüssels',
     noChanges: 'Damit wurde nichts geändert.'
   },
   imports: {
@@ -379,15 +382,21 @@ export const german: Texts = {
       'geprüft: nichts ändert sich vor der Bestätigung. Ein Export von Produkten zeigt die Spalten.',
     choose: 'Datei auswählen',
     unknown: 'Das ist keine Produktliste: bitte eine Datei mit der Endung .csv oder .jsonl auswählen.',
-    would: ({ total, created, updated, unchanged, price_changes: prices, failed }) =>
-      `${counted(total, ...PRODUCTS)} in der Datei: ${created} neu, ${updated} geändert (davon ${prices} im Preis), ` +
-      `${unchanged} unverändert${failed === 0 ? '' : `, ${failed} fehlerhaft`}.`,
+    would: ({ total, created, updated, unchanged, price_changes: prices, failed }) => {
+      const parts = withoutNone([
+        [created, 'neu'],
+        [updated, prices === 0 ? 'geändert' : `geändert (davon ${prices} im Preis)`],
+        [unchanged, 'unverändert'],
+        [failed, 'fehlerhaft']
+      ])
+      return `${counted(total, ...PRODUCTS)} in der Datei${parts === '' ? '' : `: ${parts}`}.`
+    },
     prices: (currency, after, before) =>
       `Preise in ${currency}: ${after}${before === null ? '' : `; geänderte bisher ${before}`}.`,
     range: (lowest, highest) => lowest === highest ? lowest : `${lowest} bis ${highest}`,
     changedPrice: (name, before, after) => `${isolated(name)}: ${before} → ${after ?? 'kein Preis'}`,
     wrong: 'Fehlerhafte Zeilen',
-    wrongColumns: ['Zeile', 'Feld', 'Was nicht stimmt'],
+    wrongColumns: ['Zeile', 'Was nicht stimmt'],
     skip: (count, columns) => {
       const lines = columns > 0 ? count - 1 : count
       const what = [
@@ -423,6 +432,7 @@ export const german: Texts = {
           'importieren: sie enthält nur diese Zeile.'
         : `${count} Zeilen sind fehlgeschlagen. Herunterladen, die Fehler aus der Spalte „error“ beheben und diese ` +
           'Datei importieren: sie enthält nur diese Zeilen.',
+    corrected: 'Korrigierte Datei importieren',
     undone: (count, of) =>
       count === of
         ? 'Dieser Import wurde rückgängig gemacht.'
@@ -487,6 +497,7 @@ export const german: Texts = {
       user: 'Person'
     },
     otherFields: {
+      metadata: 'Metadaten',
       parent_id: 'Übergeordnete Kategorie',
       position: 'Position',
       role: 'Rolle',
@@ -556,8 +567,9 @@ export const german: Texts = {
         : `${count} Änderungen bleiben, weil spätere im Weg stehen:`,
     leftOut: (count) =>
       count === 1
-        ? '1 Änderung lässt sich nicht rückgängig machen und bleibt.'
-        : `${count} Änderungen lassen sich nicht rückgängig machen und bleiben.`,
+        ? '1 Änderung bleibt, wie sie ist: sie ist schon rückgängig gemacht oder lässt sich nicht rückgängig machen.'
+        : `${count} Änderungen bleiben, wie sie sind: sie sind schon rückgängig gemacht oder lassen sich nicht ` +
+          'rückgängig machen.',
     confirm: 'Jetzt rückgängig machen',
     done: (count) => `${counted(count, ...CHANGES)} rückgängig gemacht`,
     will: { create: 'kommt zurück', update: 'wird zurückgesetzt', delete: 'wird gelöscht' },
@@ -751,6 +763,11 @@ export const german: Texts = {
         submit: 'Rolle setzen'
       }
     },
+    added: 'Mitglied hinzugefügt',
+    changed: (name, role) => {
+      if (role === undefined) return `${isolated(name)} wurde entfernt`
+      return `${isolated(name)} hat jetzt die Rolle „${role === 'owner' ? 'Inhaber' : 'Mitarbeiter'}“`
+    },
     ownerHelp:
       'Inhaber verwalten Mitglieder, Schlüssel, den Zahlungsschlüssel und die Einstellungen; Mitarbeiter alles Übrige.',
     save: 'Hinzufügen'
@@ -941,7 +958,9 @@ export const german: Texts = {
     fateHelp: {
       revoke: 'Sie gelten sofort nicht mehr und lassen sich nicht wieder verwenden.',
       hand_over: 'Sie gelten weiter. Wer einen Schlüssel erstellt hat, besitzt vielleicht eine Kopie: bald rotieren.',
-      later: 'Sie werden abgelehnt, bis jemand entscheidet oder die Person zurück ist.'
+      later:
+        'Sie werden abgelehnt, bis ein Inhaber auf der Seite „API-Schlüssel“ des Shops entscheidet oder die Person ' +
+        'zurück ist.'
     },
     heir: 'Wer sie künftig hat',
     waiting: (count) =>

@@ -8,6 +8,7 @@ const COLORS: Readonly<Record<string, ChipProps['color']>> = {
   pending: 'warning',
   expired: 'warning',
   revoked: 'error',
+  refused: 'error',
   cancelled: 'default',
   draft: 'default',
   archived: 'default'

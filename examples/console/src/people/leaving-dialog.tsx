@@ -89,9 +89,12 @@ export function LeavingDialog (
           {error !== null && <Alert severity='warning' sx={{ mt: 2 }}>{texts.leaving.notRead(error.message)}</Alert>}
           {keys.length > 0 && (
             <>
-              <DialogContentText sx={{ mt: 2 }}>
-                {mayDecide ? texts.leaving.keys(keys.length) : texts.leaving.ownersDecide(keys.length)}
-              </DialogContentText>
+              {/* Those that wait for a decision do not work, as the question has said. */}
+              {mayWait && (
+                <DialogContentText sx={{ mt: 2 }}>
+                  {mayDecide ? texts.leaving.keys(keys.length) : texts.leaving.ownersDecide(keys.length)}
+                </DialogContentText>
+              )}
               <Box component='ul' aria-label={texts.leaving.list} sx={{ mt: 0.5, mb: 2, pl: 3 }}>
                 {keys.map(({ id, name, shop_name: shop }) => (
                   <li key={id}>{inShops ? texts.leaving.ofShop(name, shop) : <bdi>{name}</bdi>}</li>

@@ -3,6 +3,7 @@ import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
 import { Button, Card, Chip, IconButton, MenuItem, Select, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useNotify } from 'react-admin'
 import { ActivityLink } from '../activity/activity-link.tsx'
 import { readAll } from '../api/http.ts'
 import { ApiError } from '../api/problem.ts'
@@ -33,6 +34,7 @@ export function MembersPage () {
   const { call, id: viewerId, name: viewerName } = useViewer()
   const shop = useShop()
   const queryClient = useQueryClient()
+  const notify = useNotify()
   const path = `/shops/${shop.id}/members`
   const { data } = useQuery({ queryKey: ['members'], queryFn: async () => await readAll<Member>(call, path) })
   const [isAdding, setAdding] = useState(false)
@@ -44,7 +46,9 @@ export function MembersPage () {
    * Makes them that, or removes them, unless others have changed them since they were listed: their ETag is more than
    * that of the list.
    */
-  const change = async ({ user_id: id, updated_at: seen }: Member, role: Role | undefined, decision: Decision = {}) => {
+  const change = async (member: Member, role: Role | undefined, decision: Decision = {}) => {
+    const { user_id: id, updated_at: seen } = member
+    const name = nameOf(member)
     try {
       const { json, headers } = await call<Member>(`${path}/${id}`)
       if (json.updated_at !== seen) throw new ApiError(412, {})
@@ -53,6 +57,7 @@ export function MembersPage () {
         ...role !== undefined && { data: { role } },
         headers: new Headers({ 'if-match': headers.get('etag')! })
       })
+      notify(texts.members.changed(name, role), { type: 'success' })
     } finally {
       await readAgain()
       // Keys of who has left wait there.
@@ -162,11 +167,13 @@ function AddMember (
   }
 ) {
   const { call } = useViewer()
+  const notify = useNotify()
   const [id, setId] = useState('')
   const [role, setRole] = useState<string>('staff')
   const add = async () => {
     await call(path, { method: 'POST', data: { user_id: id.trim(), role } })
     await onDone()
+    notify(texts.members.added, { type: 'success' })
   }
   return (
     <FormDialog

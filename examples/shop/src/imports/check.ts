@@ -61,15 +61,15 @@ export function importChecker (knex: Knex) {
   const isProduct = jsonValidator().compile<Static<typeof FileProduct>>(FileProduct)
 
   function productOf (
-    { product, problem, isFromCells = false }: Line
+    { product, problem, isFromCells = false, columns }: Line
   ): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
-    if (problem !== undefined) return { problem: problemFrom(problem) }
+    if (problem !== undefined) return { problem: problemFrom(problem, columns) }
     if (typeof product !== 'object' || product === null || Array.isArray(product)) {
       return { problem: { field: '', message: 'The line is not a JSON object' } }
     }
     const fault = faultOf(product)
     if (fault !== undefined) {
-      return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
+      return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }, columns) }
     }
     cleanText(FileProduct, product)
     if ('price' in product && 'price_amount' in product) {
@@ -81,7 +81,7 @@ export function importChecker (knex: Knex) {
       problem: problemFrom({
         field,
         message: isFromCells ? explained(message, (product as Readonly<Record<string, unknown>>)[field]) : message
-      })
+      }, columns)
     }
   }
 
@@ -109,7 +109,7 @@ export function importChecker (knex: Knex) {
         on,
         shop,
         found,
-        (index) => lines[good[index]!.at]!.isForeign === true,
+        (index) => lines[good[index]!.at]!.columns !== undefined,
         (index, price, note) => {
           const { at, product } = good[index]!
           checked[at] = { ...read[at]!, product: { ...product, price }, notes: [...read[at]!.notes, note] }
@@ -130,14 +130,14 @@ export function importChecker (knex: Knex) {
         }
         for (const { index, error: { field, message } } of problems) {
           const { at, product } = rest[index]!
-          const { line, source, isFromCells = false } = lines[at]!
+          const { line, source, isFromCells = false, columns } = lines[at]!
           checked[at] = {
             line,
             source,
             problem: problemFrom({
               field,
               message: isFromCells ? explained(message, product[field as keyof typeof product]) : message
-            })
+            }, columns)
           }
         }
         ;[rest, left] = [rest.slice(count), left.slice(count)]
@@ -182,13 +182,17 @@ function explained (message: string, cell: unknown): string {
 /** In characters: messages name what is allowed, and quote the file. */
 const LONGEST_MESSAGE = 500
 
+/** @param columns - as of the line: who corrects the file finds the column by the name that it has there */
 function problemFrom (
-  { field, message, isFatal = false }: Pick<FieldError, 'field' | 'message'> & Partial<LineProblem>
+  { field, message, isFatal = false }: Pick<FieldError, 'field' | 'message'> & Partial<LineProblem>,
+  columns: Line['columns'] = {}
 ): LineProblem {
   const storable = (text: string): string => text.replaceAll('\0', '')
+  const column = Object.hasOwn(columns, field) ? columns[field]! : field
+  const place = column.toLowerCase() === field ? '' : ` (column ${quoted(column)})`
   return {
     field: excerpt(storable(field)),
-    message: excerpt(storable(message), LONGEST_MESSAGE),
+    message: excerpt(storable(message), LONGEST_MESSAGE - place.length) + storable(place),
     ...isFatal && { isFatal }
   }
 }

@@ -56,7 +56,14 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
           if (product === 'more') yield { line, size, notes: [{ kind: 'more' }] }
           else {
             const source = header.kept(cells)
-            yield { line, size, isFromCells: true, source, ...header.preset && { isForeign: true }, ...product }
+            yield {
+              line,
+              size,
+              isFromCells: true,
+              source,
+              ...header.columns && { columns: header.columns },
+              ...product
+            }
           }
         }
       }
@@ -74,6 +81,8 @@ interface Header {
   /** The field of each column; undefined where it is left out. */
   readonly fields: ReadonlyArray<string | undefined>
   readonly preset: Preset | undefined
+  /** Of another system: its names of the columns that are read, by their fields. */
+  readonly columns: Line['columns']
   /** The cells of a line that are kept if it fails: without those of columns that no product has. */
   readonly kept: Cells
 }
@@ -103,7 +112,10 @@ function headerFrom (cells: readonly Cell[]): Header | { readonly field: string,
   }
   const kept: Cells = (cells) =>
     cells.filter((_, index) => preset !== undefined || fields[index] !== undefined || !(headings[index] ?? ''))
-  return { headings, fields, preset, kept }
+  const columns = Object.fromEntries(
+    fields.flatMap((field, index) => field === undefined ? [] : [[field, cells[index]!.trim()] as const])
+  )
+  return { headings, fields, preset, columns: preset && columns, kept }
 }
 
 /** @returns the names of the columns that no product has, in a file of nobody else */

@@ -10,8 +10,8 @@ export interface Line {
   readonly product?: unknown
   /** Whether a spreadsheet may have written it. Default: false. */
   readonly isFromCells?: boolean
-  /** Whether it is of the file of another system. Default: false. */
-  readonly isForeign?: boolean
+  /** If it is of the file of another system: what that calls its columns, by the field that they give. */
+  readonly columns?: Readonly<Record<string, string>>
   readonly problem?: LineProblem
   /** What the file has there, to be corrected and sent again: cells below {@link Line.headings}, or JSON. */
   readonly source?: readonly Cell[] | string

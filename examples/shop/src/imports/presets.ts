@@ -7,6 +7,7 @@ import {
   textFromHtml,
   textFromWooCommerce
 } from './foreign-cells.ts'
+import { listed, quoted } from './words.ts'
 
 /** How the product file of another system is read: its headings, and what its cells mean here. */
 export interface Preset {
@@ -29,12 +30,24 @@ export interface Preset {
   readonly refusal: (cell: (heading: string) => string) => string | 'more' | undefined
 }
 
-const VARIANT = 'it is a variant, and products here have none: give each its own line, name and SKU'
+/**
+ * @param what - shows that the line is one of several of a product
+ * @param how - makes it a product of its own, together with the own cells: with both, the line is not refused again
+ * @param handle - the column of the address, which no two products share; undefined if that is not read
+ */
+function variant (what: string, how: string | undefined, handle?: string): string {
+  const own = listed(['a name', 'an SKU', ...handle === undefined ? [] : [`a "${handle}"`]])
+  const remedy = [`give it ${own} of its own`, ...how === undefined ? [] : [how]].join(', and ')
+  return `${what}, and products here have no variants. To make it a product, ${remedy}`
+}
 
-const shopifyRefusal = (title: string, sku: string, price: string): Preset['refusal'] => (cell) => {
-  if (!['', 'Default Title'].includes(cell('option1 value'))) return VARIANT
+const shopifyRefusal = (title: string, sku: string, price: string, handle: string): Preset['refusal'] => (cell) => {
+  const option = cell('option1 value')
+  if (!['', 'Default Title'].includes(option)) {
+    return variant(`its "option1 value" is ${quoted(option)}`, 'empty "option1 value"', handle)
+  }
   if (cell(title) !== '') return undefined
-  return cell(sku) === '' && cell(price) === '' ? 'more' : VARIANT
+  return cell(sku) === '' && cell(price) === '' ? 'more' : variant(`it has no "${title}"`, undefined, handle)
 }
 
 /** The headings of a WooCommerce export, which are in the language of the site. */
@@ -61,7 +74,7 @@ const wooCommerce = ({ type, sku, name, published, description, price }: WooComm
   refusal: (cell) => {
     const kinds = cell(type).toLowerCase().split(/,\s*/)
     return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind))
-      ? `its type is ${cell(type)}: ${VARIANT}`
+      ? variant(`its "${type}" is ${quoted(cell(type))}`, `set "${type}" to "simple"`)
       : undefined
   }
 })
@@ -81,7 +94,10 @@ const etsy = ({ title, description, price, currency, sku, variation }: EtsyHeadi
   marks: [title, price, currency],
   columns: { [title]: 'name', [description]: 'description', [price]: 'price', [currency]: 'currency', [sku]: 'sku' },
   words: { description: (cell) => textFromHtml(cell, true) },
-  refusal: (cell) => cell(variation) !== '' || cell(sku).includes(',') ? `it has variations: ${VARIANT}` : undefined
+  refusal: (cell) => {
+    if (cell(variation) !== '') return variant('it has variations', `empty "${variation}"`)
+    return cell(sku).includes(',') ? variant(`its "${sku}" has several`, `leave one of them in "${sku}"`) : undefined
+  }
 })
 
 export const PRESETS: readonly Preset[] = [
@@ -97,7 +113,7 @@ export const PRESETS: readonly Preset[] = [
       status: 'status'
     },
     words: { slug: slugFromAddress, description: (cell) => textFromHtml(cell), status: statusOfShopify },
-    refusal: shopifyRefusal('title', 'variant sku', 'variant price')
+    refusal: shopifyRefusal('title', 'variant sku', 'variant price', 'handle')
   },
   {
     system: 'Shopify',
@@ -111,7 +127,7 @@ export const PRESETS: readonly Preset[] = [
       status: 'status'
     },
     words: { slug: slugFromAddress, description: (cell) => textFromHtml(cell), status: statusOfShopify },
-    refusal: shopifyRefusal('title', 'sku', 'price')
+    refusal: shopifyRefusal('title', 'sku', 'price', 'url handle')
   },
   wooCommerce({
     type: 'type',
@@ -198,9 +214,11 @@ export const PRESETS: readonly Preset[] = [
       // The same product in the words of another view of the store.
       if (cell('store_view_code') !== '') return 'more'
       const kind = cell('product_type').toLowerCase()
-      if (['configurable', 'grouped', 'bundle'].includes(kind)) return `its product_type is ${kind}: ${VARIANT}`
+      if (['configurable', 'grouped', 'bundle'].includes(kind)) {
+        return variant(`its "product_type" is "${kind}"`, 'set "product_type" to "simple"', 'url_key')
+      }
       return cell('visibility') === 'Not Visible Individually'
-        ? `it is not visible individually: ${VARIANT}`
+        ? variant('it is not visible individually', 'set "visibility" to "Catalog, Search"', 'url_key')
         : undefined
     }
   },
@@ -214,8 +232,10 @@ export const PRESETS: readonly Preset[] = [
       const [, amount, currency] = /^(\S+) ?([A-Z]{3})$/.exec(String(price ?? '')) ?? []
       return amount === undefined ? {} : { price: amount, currency }
     },
-    refusal: (cell) =>
-      cell('item group id') !== '' || cell('item_group_id') !== '' ? `it has an item group id: ${VARIANT}` : undefined
+    refusal: (cell) => {
+      const group = ['item group id', 'item_group_id'].find((heading) => cell(heading) !== '')
+      return group === undefined ? undefined : variant(`it has an "${group}"`, `empty "${group}"`)
+    }
   },
   {
     system: 'PrestaShop',
