@@ -1,6 +1,7 @@
 import t from 'tap'
-import {  } from '../../../test/chromium.ts'
-import { call } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { call } from '../../shop/test/process.ts'
+import { comesTrue, faultsOf, goWithin, listen, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('the console for ears', { skip: withoutChromium }, async (t) => {

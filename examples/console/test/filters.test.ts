@@ -1,7 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
+import { comesTrue, faultsOf, goWithin, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 type Row = Readonly<Record<string, any>>
