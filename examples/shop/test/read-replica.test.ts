@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { tagRepository } from '../src/catalog/tag-repository.ts'
 import { openReplica } from '../src/database/replica.ts'
@@ -125,6 +126,21 @@ for (const [way, read] of Object.entries(WAYS)) {
     t.strictSame(await found(async () => await read(one)), [[...mine, `${way} d`, `${way} e`].toSorted(), 'served'])
   })
 }
+
+t.test('a database that follows no primary is named as long as it serves nothing', async (t) => {
+  await replay()
+  await WAYS.list(one)
+  t.equal(replica.condition, 'ok')
+  await make(one, 'behind')
+  for (let tries = 0; replica.condition === 'ok' && tries < 1000; tries++) {
+    await WAYS.list(one)
+    await sleep(20)
+  }
+  t.equal(replica.condition, 'it follows no primary: lists are read at the primary')
+  await replay()
+  t.equal((await found(async () => await WAYS.list(one)))[1], 'served')
+  t.equal(replica.condition, 'ok')
+})
 
 t.test('a count that was remembered of the replica is not that of the primary', async (t) => {
   const { list } = tags

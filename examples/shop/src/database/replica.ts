@@ -89,6 +89,7 @@ export function openReplica (database: Database, primary: Knex): Replica {
   const reads = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
   let log: ReplicaLog = { info () {}, warn () {} }
   let [isOut, lookedAt] = [false, -Infinity]
+  let fault: string | undefined
   const closed = new AbortController()
 
   const warn = (err: unknown): void =>
@@ -127,8 +128,9 @@ export function openReplica (database: Database, primary: Knex): Replica {
     lookedAt = performance.now()
     try {
       const { follows, lag } = await standing()
-      if (!follows) warn(new Error('it follows no primary'))
-      else if (lag > LATE) warn(new Error(`it is ${Math.round(lag)} s behind`))
+      if (!follows) fault = 'it follows no primary'
+      else fault = lag > LATE ? `it is ${Math.round(lag)} s behind` : undefined
+      if (fault !== undefined) warn(new Error(fault))
     } catch {} // The next read tells.
   }
 
@@ -149,7 +151,8 @@ export function openReplica (database: Database, primary: Knex): Replica {
     database,
     reads,
     get condition () {
-      return isOut ? 'it does not answer: lists are read at the primary' : 'ok'
+      const wrong = isOut ? 'it does not answer' : fault
+      return wrong === undefined ? 'ok' : `${wrong}: lists are read at the primary`
     },
     logTo (target) {
       log = target
@@ -163,7 +166,10 @@ export function openReplica (database: Database, primary: Knex): Replica {
       if (found === undefined) return undefined
       const isSame = found.state === state
       reads[isSame ? 'served' : 'behind']++
-      if (isSame) return found
+      if (isSame) {
+        fault = undefined
+        return found
+      }
       judge()
       return undefined
     },
