@@ -1,38 +1,16 @@
-import pg from 'pg'
-import { bearer } from '../test/build.ts'
 import { startFreezingProxy } from '../test/freezing-proxy.ts'
-import { type Postgres, startPostgres } from '../test/postgres.ts'
+import { startPostgres } from '../test/postgres.ts'
 import type { Drill } from './drill.ts'
-import { exercise, type Exercise, withoutServers } from './exercise.ts'
+import { exercise, withoutServers } from './exercise.ts'
+import { METRICS_TOKEN, readsOf, run } from './replica-reads.ts'
 import { startReading } from './reading.ts'
 import { until } from './until.ts'
 
-const METRICS_TOKEN = 'metrics-token-of-the-drill'
 const FRESH = 'A caller always sees what it wrote, and no list fails'
 const SERVED = 'The standby serves lists, also while it is behind, of what did not change'
 const READINESS = '`/readyz` stays 200, and tells that the primary is read'
 const APART = 'What is written to the promoted standby is never listed'
 const PROMPT = 'No list takes longer than 10 s'
-
-/** Runs a statement as the superuser. */
-async function run ({ superuser }: Postgres, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: superuser })
-  await client.connect()
-  await client.query(sql)
-  await client.end()
-}
-
-/** How many reads of all replicas had an outcome. */
-async function readsOf ({ replicas }: Exercise, outcome: string): Promise<number> {
-  const pages = await Promise.all(
-    replicas.map(async ({ baseUrl }) =>
-      await (await fetch(`${baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })).text()
-    )
-  )
-  return pages.map((page) =>
-    Number(new RegExp(`^shop_replica_reads_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)![1])
-  ).reduce((sum, count) => sum + count)
-}
 
 export const readReplica: Drill = {
   name: 'read-replica',

@@ -13,6 +13,7 @@ import { postgresFrozen } from './postgres-frozen.ts'
 import { postgresStopped } from './postgres-stopped.ts'
 import { postgresUnreachable } from './postgres-unreachable.ts'
 import { readReplica } from './read-replica.ts'
+import { readSubscriber } from './read-subscriber.ts'
 import { redisGone } from './redis-gone.ts'
 import { redisRefuses } from './redis-refuses.ts'
 import { replicaKilled } from './replica-killed.ts'
@@ -29,6 +30,7 @@ export const drills: readonly Drill[] = [
   failover,
   failoverAsynchronous,
   readReplica,
+  readSubscriber,
   connectionLimit,
   redisGone,
   redisRefuses,

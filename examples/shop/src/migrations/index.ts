@@ -17,6 +17,7 @@ import { importSources } from './016-import-sources.ts'
 import { keyDurations } from './017-key-durations.ts'
 import { listOrders } from './018-list-orders.ts'
 import { accountSearch } from './019-account-search.ts'
+import { subscribers } from './020-subscribers.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -44,5 +45,6 @@ export const migrations: Migrations = {
   '016-import-sources': importSources,
   '017-key-durations': keyDurations,
   '018-list-orders': listOrders,
-  '019-account-search': accountSearch
+  '019-account-search': accountSearch,
+  '020-subscribers': subscribers
 }
