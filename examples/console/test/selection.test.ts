@@ -2,11 +2,11 @@ import t from 'tap'
 import type { Page } from 'playwright-core'
 import { call } from '../../shop/test/process.ts'
 import { openBrowser, withoutChromium } from '../../../test/chromium.ts'
-import { faultsOf, goWithin, signIn } from './browser.ts'
+import { comesTrue, faultsOf, goWithin, listen, signIn } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 t.test('what is selected is seen, or is named before it changes', { skip: withoutChromium }, async (t) => {
-  const { baseUrl, demo } = await openDemo(t)
+  const { baseUrl, demo, headersOf } = await openDemo(t)
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const headers = { 'x-api-key': kettle.api_key }
   const api = async (method: string, path: string, body?: object) =>
@@ -158,6 +158,100 @@ t.test('what is selected is seen, or is named before it changes', { skip: withou
     await kim.goBack()
     await rowOf(kim, 'Hidden draft 2').waitFor()
     t.equal(await bar(kim).innerText(), '2 items selected')
+    await kim.getByRole('button', { name: 'Unselect' }).click()
+  })
+
+  await t.test('half of what an agent did is chosen and undone together, and the other half stays', async (t) => {
+    const ids: string[] = []
+    for (let n = 1; n <= 8; n += 1) ids.push(await made(`Night ${n}`))
+    for (const [n, id] of ids.entries()) await api('PATCH', `/products/${id}`, { name: `Changed ${n + 1}` })
+    const names = async () => await Promise.all(ids.map(async (id) => (await api('GET', `/products/${id}`)).body.name))
+    const filter = { record_id: ids, action: ['update'] }
+    const history = `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify(filter))}`
+    const undo = kim.getByRole('button', { name: /^Undo \d+ changes?$/ })
+    const whole = kim.getByRole('checkbox', { name: 'Select all on this page' })
+    const choice = (n: number) => kim.getByRole('checkbox', { name: new RegExp(`^Demo changed Changed ${n}: Name `) })
+    await kim.setViewportSize({ width: 360, height: 740 })
+    await goWithin(kim, history)
+    await choice(8).waitFor()
+    t.equal(await kim.getByRole('checkbox').count(), 9, 'one for each, and one for all')
+    await whole.press('Space')
+    t.equal(await bar(kim).innerText(), '8 items selected')
+    await whole.press('Space')
+    await bar(kim).waitFor({ state: 'hidden' })
+    for (const n of [7, 5, 3, 2]) await choice(n).press('Space')
+    t.ok(await whole.evaluate((box: any) => box.dataset.indeterminate === 'true'), 'some of the page')
+    t.equal(await bar(kim).innerText(), '4 items selected')
+    await shot('undo-chosen')
+    t.ok(await comesTrue(kim, 'document.documentElement.scrollWidth <= 360'))
+
+    await undo.press('Enter')
+    const dialog = kim.getByRole('dialog', { name: 'Undo 4 changes?' })
+    await dialog.getByText('4 changes will be undone.').waitFor()
+    await kim.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, "document.activeElement.textContent === 'Undo 4 changes'"), 'where it was opened')
+    await choice(5).press('Space')
+    await choice(4).press('Space')
+    await undo.press('Enter')
+    await dialog.getByText(/^Changed 4 is set back \(Name/).waitFor()
+    await shot('undo-chosen-question')
+    await listen(kim)
+    await kim.getByRole('button', { name: 'Undo now' }).press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    t.ok(await comesTrue(kim, "heard.includes('4 changes undone')"))
+    t.strictSame(await kim.evaluate('heard'), ['4 changes undone'], 'once, and nothing else')
+    t.ok(await comesTrue(kim, "document.activeElement.localName === 'h1'"))
+    t.strictSame(
+      await names(),
+      [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `${[2, 3, 4, 7].includes(n) ? 'Night' : 'Changed'} ${n}`)
+    )
+    await bar(kim).waitFor({ state: 'hidden' })
+    t.equal(await kim.getByRole('checkbox', { checked: true }).count(), 0)
+    await kim.setViewportSize({ width: 1280, height: 860 })
+  })
+
+  await t.test('changes are chosen page by page, and at most a hundred are undone together', async (t) => {
+    const items = Array.from({ length: 101 }, (_, n) => ({ name: `Many ${n + 1}` }))
+    const { body } = await call('POST', `${baseUrl}/shops/${kettle.id}/products/batch`, {
+      headers: await headersOf('kim'),
+      body: { items }
+    })
+    t.equal(body.created, 101)
+    const filter = JSON.stringify({ operation: 'write_products' })
+    const query = new URLSearchParams({ filter, perPage: '100', page: '1', sort: 'at', order: 'DESC' })
+    await goWithin(kim, `/console/shops/copper-kettle/history?${query}`)
+    const undo = kim.getByRole('button', { name: 'Undo 100 changes' })
+    await kim.getByRole('checkbox', { name: /^You created Many 101 / }).waitFor()
+    await kim.getByRole('checkbox', { name: 'Select all on this page' }).check()
+    await undo.waitFor()
+    await kim.getByRole('button', { name: /Go to next page/ }).click()
+    const last = kim.getByRole('checkbox', { name: /^You created Many 1 / })
+    await last.check()
+    t.equal(await bar(kim).innerText(), '101 items selected, 100 not on this page')
+    await kim.getByText('At most 100 can be undone together').waitFor()
+    t.equal(await kim.getByRole('button', { name: /^Undo \d+ changes$/ }).count(), 0)
+    await last.uncheck()
+    await undo.click()
+    await kim.getByText('100 changes will be undone.').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByText('100 changes undone').waitFor()
+    await bar(kim).waitFor({ state: 'hidden' })
+    t.equal((await api('GET', `/products?filter=${encodeURIComponent('{"q":"Many"}')}`)).body.length, 1)
+  })
+
+  await t.test('a chosen change that is undone by itself is chosen no more', async (t) => {
+    const id = await made('Twice')
+    for (const name of ['Once changed', 'Twice changed']) await api('PATCH', `/products/${id}`, { name })
+    const filter = encodeURIComponent(JSON.stringify({ record_id: id }))
+    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${filter}`)
+    await kim.getByRole('button', { name: 'Undo: Twice changed' }).waitFor()
+    await kim.getByRole('checkbox', { name: 'Select all on this page' }).check()
+    t.equal(await bar(kim).innerText(), '3 items selected')
+    await kim.getByRole('button', { name: 'Undo: Twice changed' }).click()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByText('1 change undone').waitFor()
+    await kim.getByText('2 items selected').waitFor()
     await kim.getByRole('button', { name: 'Unselect' }).click()
   })
   t.strictSame(faultsOf.get(kim), [])

@@ -258,7 +258,8 @@ export async function openFurnished (t: Checked, names: readonly string[], opene
         since: '2020-01-01T00:00:00Z',
         until: '2100-01-01T00:00:00Z',
         content: '{ "name": "Imported" }',
-        // The changes of an actor are reverted, not those of an import.
+        // The changes of an actor are reverted, not chosen ones or those of an import.
+        ids: undefined,
         import_id: undefined,
         mode: 'check',
         dry_run: true,

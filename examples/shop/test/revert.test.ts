@@ -688,6 +688,129 @@ t.test('all changes of a key since a time are undone at once, and those of other
   })
 })
 
+/** What an agent changed last night: the prices of eight products, one after the other. */
+async function night () {
+  const shop = await openShop()
+  const products: string[] = []
+  for (let n = 1; n <= 8; n += 1) {
+    products.push((await shop.make('/products', { name: `Mug ${n}`, price_amount: 100 * n })).id)
+  }
+  const changes: string[] = []
+  for (const id of products) {
+    await shop.change(`/products/${id}`, { price_amount: 1 }, shop.agent)
+    changes.push((await shop.changeOf(id))['id'])
+  }
+  return {
+    ...shop,
+    products,
+    changes,
+    prices: async () =>
+      await Promise.all(products.map(async (id) => (await shop.get(`/products/${id}`))['price_amount'])),
+    chosen: async (ids: readonly string[], more: object = {}, as = shop.machine) =>
+      await as('POST', '/history/revert', { ids, ...more })
+  }
+}
+
+t.test('chosen changes are undone together, and the others stay', async (t) => {
+  const { changes, prices, chosen, get } = await night()
+  const ids = [6, 1, 4, 3].map((n) => changes[n]!)
+  const newestFirst = [6, 4, 3, 1].map((n) => ({ change_id: changes[n], action: 'update' }))
+  const whole = { reverted: 4, changes: newestFirst, conflict_count: 0, left_out_count: 0 }
+  t.match(await chosen(ids, { dry_run: true }), { status: 200, body: { dry_run: true, ...whole } })
+  t.strictSame(await prices(), Array(8).fill(1), 'a dry run changes nothing')
+  t.match(await chosen(ids.map((id) => id.toUpperCase())), { status: 200, body: { dry_run: false, ...whole } })
+  t.strictSame(await prices(), [1, 200, 1, 400, 500, 1, 700, 1])
+  const operation = encodeURIComponent('{"operation":"revert_changes"}')
+  const reverts = await get(`/history?filter=${operation}`)
+  t.strictSame(reverts['map'](({ reverts }: Body) => reverts).sort(), ids.sort())
+  t.equal(new Set(reverts['map'](({ request_id: id }: Body) => id)).size, 1)
+  t.match(await chosen([changes[0]!, ids[0]!]), {
+    status: 200,
+    body: { reverted: 1, left_out: [{ change_id: ids[0], reason: 'It has already been reverted' }] }
+  })
+  t.match(await chosen(reverts['map'](({ id }: Body) => id)), { status: 200, body: { reverted: 4 } })
+  t.strictSame(await prices(), [100, ...Array(7).fill(1)], 'and chosen reverts are undone, too')
+})
+
+t.test('of several changes of a record the chosen ones are undone, unless another stands in the way', async (t) => {
+  const { agent, change, changeOf, get, chosen, products: [id], changes: [first, other] } = await night()
+  const made: string[] = [first!]
+  for (const amount of [2, 3]) {
+    await change(`/products/${id}`, { price_amount: amount }, agent)
+    made.push((await changeOf(id!))['id'])
+  }
+  const [oldest, between, newest] = made as [string, string, string]
+  const conflict = { change_id: oldest, field: 'price_amount', later_change_id: between }
+  const price = async () => (await get(`/products/${id}`))['price_amount']
+  const both = [oldest, newest, other!]
+  t.match(await chosen(both, { dry_run: true }), {
+    status: 200,
+    body: { reverted: 2, conflict_count: 1, conflicts: [conflict] }
+  })
+  t.match(await chosen(both), {
+    status: 409,
+    body: { code: 'SHOP_REVERT_CONFLICT', field: 'price_amount', later_change_id: between, conflicts: [conflict] }
+  })
+  t.equal(await price(), 3, 'nothing was reverted')
+  t.match(await chosen([oldest, between, newest], { dry_run: true }), { body: { reverted: 3, conflict_count: 0 } })
+  t.match(await chosen(both, { skip_conflicts: true }), {
+    status: 200,
+    body: { reverted: 2, conflict_count: 1, conflicts: [conflict] }
+  })
+  t.equal(await price(), 2)
+  t.match(await chosen([oldest, between]), { status: 200, body: { reverted: 2, conflict_count: 0 } }, 'oldest first')
+  t.equal(await price(), 100)
+})
+
+t.test('chosen changes are those that the caller sees, and named in no other way', async (t) => {
+  const { changes, prices, chosen, owner: by, staff: as, key, changeOf, id: shopId } = await night()
+  const foreign = await night()
+  const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+  const [one] = changes as [string]
+  const made = (await changeOf(key, { action: 'create' }))['id'] as string
+  await by('PATCH', '/config', { locale: 'fr' })
+  const settings = (await changeOf(shopId, { record_kind: 'shop_config' }))['id'] as string
+  const missing = (id: string) => ({ status: 404, body: { code: 'SHOP_NOT_FOUND', message: new RegExp(id) } })
+  const many = Array.from({ length: 101 }, (_, n) => nobody.slice(0, -3) + String(n).padStart(3, '0'))
+  const refused = { status: 422, body: { field: 'ids' } }
+  for (
+    const [what, ids, more, caller, expected] of [
+      ['of another shop', [one, foreign.changes[0]!], {}, by, missing(foreign.changes[0]!)],
+      ['of none', [one, nobody], { skip_conflicts: true }, by, missing(nobody)],
+      ['in a dry run', [nobody], { dry_run: true }, by, missing(nobody)],
+      ['of a key, by staff', [one, made], {}, as, missing(made)],
+      ['101', many, {}, by, refused],
+      ['a hundred', many.slice(1), {}, by, missing(many[1]!)],
+      ['none', [], {}, by, refused],
+      ['twice the same', [one, one], {}, by, refused],
+      ['no id', [one, 'x'], {}, by, { status: 422, body: { field: 'ids/1' } }],
+      ['and an import', [one], { import_id: nobody }, by, refused],
+      ['and a part of an actor', [one], { actor_kind: 'api-key' }, by, refused],
+      ['and a time', [one], { until: '2030-01-01T00:00:00Z' }, by, refused],
+      [
+        'and an actor',
+        [one],
+        { actor_kind: 'api-key', actor_id: key, since: '2020-01-01T00:00:00Z' },
+        by,
+        { status: 422, body: { field: 'ids', message: 'ids cannot be combined with actor_kind' } }
+      ]
+    ] as const
+  ) {
+    const answer = await chosen(ids, more, caller)
+    t.match(answer, expected, `${what}: ${JSON.stringify(answer.body)}`)
+  }
+  t.strictSame(await prices(), Array(8).fill(1), 'nothing was reverted')
+  t.match(await chosen([settings, one], {}, as), {
+    status: 200,
+    body: { reverted: 1, left_out_count: 1, left_out: [{ change_id: settings, reason: 'Only owners change settings' }] }
+  }, 'staff change records only')
+  t.match(await chosen([settings, made, changes[1]!], {}, by), {
+    status: 200,
+    body: { reverted: 2, left_out: [{ change_id: made, reason: 'Changes of api_key cannot be reverted' }] }
+  })
+  t.strictSame(await prices(), [100, 200, ...Array(6).fill(1)])
+})
+
 t.test('if one change cannot be undone, none is, and each is told', async (t) => {
   const shop = await furnished()
   const { agent, change, changeOf, revertAll, product, tag } = shop

@@ -1,16 +1,23 @@
 import UndoIcon from '@mui/icons-material/Undo'
 import ExpandIcon from '@mui/icons-material/ExpandMore'
-import { Box, Button, Chip, Collapse, IconButton } from '@mui/material'
+import { Box, Button, Checkbox, Chip, Collapse, IconButton } from '@mui/material'
 import { useId, useState } from 'react'
+import { useListContext } from 'react-admin'
 import { useFocusBeside } from '../layout/use-focus-beside.ts'
 import { texts } from '../texts.ts'
 import { ActivityLine } from './activity-line.tsx'
 import { Differences } from './differences.tsx'
-import { type Entry, recordOf } from './entry.ts'
+import { canUndo, type Entry, recordOf } from './entry.ts'
 import { UndoOne } from './undo-one.tsx'
 
-/** One change, which can be undone and seen field by field. */
-export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
+interface ActivityEntryProps {
+  readonly entry: Entry
+  /** Whether some of the entries around can be chosen: the others then leave the place of the checkbox empty. */
+  readonly isAmongChoices: boolean
+}
+
+/** One change, which can be undone, chosen to be undone with others, and seen field by field. */
+export function ActivityEntry ({ entry, isAmongChoices }: ActivityEntryProps) {
   const [isOpen, setOpen] = useState(false)
   const [isUndoing, setUndoing] = useState(false)
   const details = useFocusBeside<HTMLButtonElement>(isUndoing)
@@ -20,6 +27,8 @@ export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
   return (
     <ActivityLine
       entry={entry}
+      textId={`${id}-text`}
+      choice={isAmongChoices && <Choice entry={entry} textId={`${id}-text`} />}
       actions={
         <>
           {entry.tool != null && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}
@@ -28,7 +37,7 @@ export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
           )}
           {isUndone && <Chip size='small' label={texts.activity.reverted} />}
           {entry.reverts != null && <Chip size='small' variant='outlined' label={texts.activity.revert} />}
-          {entry.revertible === true && !isUndone && (
+          {canUndo(entry) && (
             <Button
               size='small'
               startIcon={<UndoIcon />}
@@ -61,5 +70,25 @@ export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
         </>
       }
     />
+  )
+}
+
+/** As wide as the box that is seen; what can be pressed reaches beyond it. */
+const CHOICE = { width: 22, height: 22, flexShrink: 0, '& > span': { m: -1 } } as const
+
+/** Chooses the change, and is called by what its row says. */
+function Choice ({ entry, textId }: { readonly entry: Entry, readonly textId: string }) {
+  const { selectedIds, onToggleItem } = useListContext()
+  return (
+    <Box sx={CHOICE}>
+      {canUndo(entry) && (
+        <Checkbox
+          size='small'
+          checked={selectedIds.includes(entry.id)}
+          slotProps={{ input: { 'aria-labelledby': `${textId} ${textId}-at` } }}
+          onChange={() => onToggleItem(entry.id)}
+        />
+      )}
+    </Box>
   )
 }

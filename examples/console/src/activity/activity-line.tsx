@@ -13,6 +13,8 @@ interface ActorLineProps {
   readonly kind: string
   /** Who did what. */
   readonly children: ReactNode
+  /** Chooses it; false where there is nothing to choose. */
+  readonly choice?: ReactNode
   /** When. */
   readonly time: ReactNode
   /** What can be done with it. */
@@ -22,7 +24,7 @@ interface ActorLineProps {
 }
 
 /** One item of a list of what somebody did. */
-export function ActorLine ({ kind, children, time, actions, more }: ActorLineProps) {
+export function ActorLine ({ kind, children, choice = false, time, actions, more }: ActorLineProps) {
   const Icon = ACTOR_ICONS[kind] ?? MachineIcon
   return (
     <Box
@@ -30,6 +32,7 @@ export function ActorLine ({ kind, children, time, actions, more }: ActorLinePro
       sx={{ borderBottom: 1, borderColor: 'divider', px: 2, py: 1, '&:last-child': { borderBottom: 0 } }}
     >
       <Box sx={{ display: 'flex', gap: 1.5, alignItems: 'center', flexWrap: { xs: 'wrap', sm: 'nowrap' } }}>
+        {choice}
         <Avatar
           sx={{
             width: 34,
@@ -40,7 +43,7 @@ export function ActorLine ({ kind, children, time, actions, more }: ActorLinePro
         >
           <Icon fontSize='small' titleAccess={texts.activity.actors[kind] ?? kind} />
         </Avatar>
-        <Box sx={{ minWidth: 0, flex: { xs: '1 1 calc(100% - 60px)', sm: 1 } }}>
+        <Box sx={{ minWidth: 0, flex: { xs: `1 1 calc(100% - ${choice === false ? 60 : 94}px)`, sm: 1 } }}>
           {children}
           <Typography variant='caption' color='textSecondary' component='div'>{time}</Typography>
         </Box>
@@ -54,10 +57,14 @@ export function ActorLine ({ kind, children, time, actions, more }: ActorLinePro
 /** The pages of records, by their kinds. */
 const PAGES: Readonly<Record<string, string>> = { product: 'products', tag: 'tags', attribute: 'attributes' }
 
+interface ActivityLineProps extends Pick<ActorLineProps, 'choice' | 'actions' | 'more'> {
+  readonly entry: Entry
+  /** The id of what it says; with `-at`, that of when it was. */
+  readonly textId?: string
+}
+
 /** One change: who did what to which record. */
-export function ActivityLine (
-  { entry, ...parts }: { readonly entry: Entry } & Pick<ActorLineProps, 'actions' | 'more'>
-) {
+export function ActivityLine ({ entry, textId, ...parts }: ActivityLineProps) {
   const shop = useShop()
   const { id: viewerId } = useViewer()
   const basename = useBasename()
@@ -75,13 +82,14 @@ export function ActivityLine (
       {...parts}
       time={
         <>
-          <time dateTime={at}>{exactTimeText(at, shop)}</time>
+          <time id={textId && `${textId}-at`} dateTime={at}>{exactTimeText(at, shop)}</time>
           {` · ${texts.activity.kinds[recordKind] ?? recordKind} · `}
           <span style={{ fontFamily: 'ui-monospace, monospace' }}>{operation}</span>
         </>
       }
     >
       <Typography
+        id={textId}
         variant='body2'
         sx={{ overflowWrap: 'anywhere', textDecoration: entry.reverted_by != null ? 'line-through' : 'none' }}
       >

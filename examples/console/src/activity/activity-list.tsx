@@ -8,12 +8,14 @@ import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
+import { Selectable } from '../layout/selection.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 import { ActivityEntry } from './activity-entry.tsx'
-import { actorOf, byDay, type Entry, recordOf } from './entry.ts'
+import { actorOf, byDay, canUndo, type Entry, recordOf } from './entry.ts'
 import { UndoAll } from './undo-all.tsx'
+import { ChoosePage, UndoChosen } from './undo-chosen.tsx'
 import { Views } from './views.tsx'
 
 /** How often the newest entries are read while the page is open, in milliseconds. */
@@ -32,9 +34,14 @@ export function ActivityList () {
       queryOptions={{ ...AS_LISTED, refetchInterval: EVERY }}
     >
       <Heading />
-      <Card>
+      {/* What is hidden beyond its corners must still scroll with the page: see the bar of the chosen changes. */}
+      <Card sx={{ overflow: 'clip' }}>
         <Filters />
-        <Entries />
+        <Selectable canSelect={canUndo}>
+          <ChoosePage />
+          <Entries />
+          <UndoChosen />
+        </Selectable>
         <Pages />
       </Card>
     </ListBase>
@@ -123,6 +130,7 @@ function Entries () {
   const { data = [], isPending } = useListContext<Entry & { id: string }>()
   if (isPending) return <RowsSkeleton />
   if (data.length === 0) return <EmptyList title={texts.activity.empty} />
+  const hasChoices = data.some(canUndo)
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
   const titleOf = (day: string, at: string): string => {
@@ -150,7 +158,7 @@ function Entries () {
             <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
           </Box>
           <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>
-            {entries.map((entry) => <ActivityEntry key={entry.id} entry={entry} />)}
+            {entries.map((entry) => <ActivityEntry key={entry.id} entry={entry} isAmongChoices={hasChoices} />)}
           </Box>
         </Box>
       ))}

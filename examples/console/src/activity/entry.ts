@@ -8,6 +8,11 @@ import { countText, exactTimeText, type Manner } from '../times.ts'
 /** An entry of the history, as the server lists it. */
 export type Entry = typeof HistoryEntry['static']
 
+/** Whether the viewer can undo it, as far as is known before they try. */
+export function canUndo ({ revertible, reverted_by: by }: Pick<Entry, 'revertible' | 'reverted_by'>): boolean {
+  return revertible === true && by == null
+}
+
 /** Who did it, by name where there is one. */
 export function actorOf (
   { actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>

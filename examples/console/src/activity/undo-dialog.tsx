@@ -14,12 +14,14 @@ interface UndoDialogProps {
   /** Which changes, where the path does not say it. */
   readonly data?: object
   readonly onClose: () => void
+  /** Called once it is done, before the dialog closes. */
+  readonly onUndone?: () => void
   /** What is undone. */
   readonly children?: ReactNode
 }
 
 /** Undoes changes, after it showed what that does. */
-export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoDialogProps) {
+export function UndoDialog ({ title, path, data = {}, onClose, onUndone, children }: UndoDialogProps) {
   const { check, undo } = useRevert(path, () => data)
   const { data: preview, error } = useQuery({
     queryKey: [PREVIEW, path, data],
@@ -32,7 +34,10 @@ export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoD
       title={title}
       submit={texts.activity.confirm}
       onClose={onClose}
-      onSubmit={async () => await undo(preview)}
+      onSubmit={async () => {
+        await undo(preview)
+        onUndone?.()
+      }}
       maxWidth='sm'
       isReady={canRevert(preview)}
     >

@@ -545,6 +545,10 @@ export const german: Texts = {
     undo: 'Rückgängig',
     undoTitle: (action, name) => `Rückgängig machen: ${isolated(name)} ${action}`,
     undoWhy: 'Diese Änderung wird zurückgenommen. Auch das ist eine Änderung, die sich rückgängig machen lässt.',
+    choosePage: 'Alle auf dieser Seite auswählen',
+    undoChosen: (count) => `${counted(count, ...CHANGES)} rückgängig machen`,
+    undoChosenTitle: (count) => `${counted(count, ...CHANGES)} rückgängig machen?`,
+    mostChosen: (count) => `Höchstens ${count} lassen sich zusammen rückgängig machen`,
     undoAll: 'Alles von hier rückgängig machen',
     undoAllTitle: (name) => `Alle Änderungen von ${isolated(name)} rückgängig machen`,
     undoAllWhy: 'Alle in einem Schritt. Was später noch einmal geändert wurde, bleibt. Zuerst prüfen, was passieren ' +

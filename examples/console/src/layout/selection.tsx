@@ -26,19 +26,26 @@ function useSelection () {
   }
 }
 
+interface SelectableProps {
+  /** Whether a row can be selected; one that no longer can is left out of what was selected. Default: all can. */
+  readonly canSelect?: (row: any) => boolean
+  readonly children: ReactNode
+}
+
 /**
  * A list whose records can be selected. The selection belongs to the filter, the shop and this window; other pages of
  * the list keep it.
  */
-export function Selectable ({ children }: { readonly children: ReactNode }) {
+export function Selectable ({ canSelect = () => true, children }: SelectableProps) {
   const list = useListContext()
-  const { resource, filterValues: filter, sort } = list
-  const { ids, select, selectLate } = useSelection()
+  const { resource, data = [], filterValues: filter, sort } = list
+  const { ids: selected, select, selectLate } = useSelection()
+  const ids = selected.filter((id) => data.every((row) => row.id !== id || canSelect(row)))
   const dataProvider = useDataProvider()
   const notifyError = useNotifyError()
   const value = {
     ...list,
-    selectedIds: ids as string[],
+    selectedIds: ids,
     onSelect: select,
     onToggleItem: (id: string) => select(ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]),
     onUnselectItems: () => select([]),

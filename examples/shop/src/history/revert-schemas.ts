@@ -6,6 +6,9 @@ import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
 /** How many of each a response lists. */
 export const LISTED = 200
 
+/** How many changes can be chosen one by one. */
+const MOST_CHOSEN = 100
+
 const DryRun = Type.Optional(
   Type.Boolean({ description: 'Only say what would be reverted, and what stands in the way. Default: false' })
 )
@@ -13,7 +16,17 @@ const DryRun = Type.Optional(
 export const RevertInput = Type.Object({ dry_run: DryRun }, { additionalProperties: false })
 
 export const RevertAllInput = Type.Object({
-  import_id: Type.Optional(Uuid('All changes of this import. Without it, actor_kind, actor_id and since are required')),
+  ids: Type.Optional(
+    Type.Array(Uuid(), {
+      minItems: 1,
+      maxItems: MOST_CHOSEN,
+      uniqueItems: true,
+      description: 'These changes, in any order. Not combined with import_id or an actor'
+    })
+  ),
+  import_id: Type.Optional(
+    Uuid('All changes of this import. Without it and ids, actor_kind, actor_id and since are required')
+  ),
   actor_kind: Type.Optional(ActorKind),
   actor_id: Type.Optional(AnyId('As in the history', { minLength: 1, maxLength: 200 })),
   since: Type.Optional(Instant('Changes at this time or later')),
@@ -35,19 +48,32 @@ export const RevertAllInput = Type.Object({
 }, { additionalProperties: false })
 
 /** Which changes are reverted together. */
-export type Changes = { readonly import_id: string } | {
-  readonly actor_kind: string,
-  readonly actor_id: string,
-  readonly since: string,
-  readonly until?: string | undefined,
+export type Changes = { readonly ids: readonly string[] } | { readonly import_id: string } | Acted
+
+/** The changes of an actor. */
+export interface Acted {
+  readonly actor_kind: string
+  readonly actor_id: string
+  readonly since: string
+  readonly until?: string | undefined
   readonly operation?: string | undefined
 }
 
-/** @throws {@link SHOP_INVALID} if the input names an import and an actor, or only a part of an actor's changes */
+/**
+ * @throws {@link SHOP_INVALID} if the input names more than one of ids, an import and an actor, or only a part of an
+ *   actor's changes
+ */
 export function changesFrom (
-  { import_id: importId, actor_kind: kind, actor_id: id, since, until, operation }: Static<typeof RevertAllInput>
+  { ids, import_id: importId, actor_kind: kind, actor_id: id, since, until, operation }: Static<typeof RevertAllInput>
 ): Changes {
   const actor = { actor_kind: kind, actor_id: id, since }
+  if (ids !== undefined) {
+    const [other] = Object.entries({ import_id: importId, ...actor, until, operation }).find(([, value]) =>
+      value !== undefined
+    ) ?? []
+    if (other !== undefined) throw invalid('ids', `ids cannot be combined with ${other}`)
+    return { ids }
+  }
   if (importId !== undefined) {
     const [extra] = Object.entries({ ...actor, until, operation }).find(([, value]) => value !== undefined) ?? []
     if (extra !== undefined) throw invalid(extra, `${extra} cannot be combined with import_id`)
@@ -96,7 +122,7 @@ export const Reverted = Type.Object({
   ),
   conflict_count: Count('changes cannot be reverted because of later ones; only in a dry run, and with skip_conflicts'),
   conflicts: Type.Array(Conflict, { description: first }),
-  left_out_count: Count('changes of the actor are of a kind that cannot be reverted, or were reverted already'),
+  left_out_count: Count('changes are of a kind that cannot be reverted, or were reverted already'),
   left_out: Type.Array(Type.Object({ ...about, reason: Type.String({ description: 'For people' }) }), {
     description: first
   })

@@ -17,7 +17,7 @@ import { holdShop } from '../access/hold.ts'
 import type { ShopScope } from '../access/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom, refuseLaterChanges } from './conflict.ts'
 import { notAfter, seenBy } from '../records/kinds.ts'
-import { type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
+import { type Acted, type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
 import { revertMany } from './revert-many.ts'
 import { type Listed, type Revertible, revertibles, type StoredChange } from './revertible.ts'
 import type { turns } from '../turns.ts'
@@ -200,7 +200,8 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
     /**
      * @param isOwner - for others, changes that they do not see are as if they were not there, and those of settings
      *   left out
-     * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} |
+     *   {@link SHOP_QUOTA_EXCEEDED}
      */
     async revertChanges (
       shop: ShopScope,
@@ -211,13 +212,14 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
       return await inTransaction(shop, async (trx) => {
         if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
         const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy(isOwner))
-        const changes = 'import_id' in which ? ofImport(trx, shop, entries, which.import_id) : ofActor(entries, which)
+        const changes = changesOf(trx, shop, entries, which)
         const found: ReadonlyArray<Named> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select(
           'id',
           'record_kind',
           'record_id',
           'record_name'
         )
+        if ('ids' in which) refuseUnknown(which.ids, found)
         if (found.length > MAX_CHANGES) {
           throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
         }
@@ -242,9 +244,19 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   }
 }
 
+function changesOf (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  entries: Knex.QueryBuilder,
+  which: Changes
+): Knex.QueryBuilder {
+  if ('ids' in which) return entries.whereIn('id', which.ids)
+  return 'import_id' in which ? ofImport(trx, shop, entries, which.import_id) : ofActor(entries, which)
+}
+
 function ofActor (
   entries: Knex.QueryBuilder,
-  { actor_kind: kind, actor_id: id, since, until, operation }: Exclude<Changes, { readonly import_id: string }>
+  { actor_kind: kind, actor_id: id, since, until, operation }: Acted
 ): Knex.QueryBuilder {
   if (until !== undefined) entries.modify(notAfter(until))
   return entries.where({ actor_kind: kind, ...operation !== undefined && { operation } }).whereIn(
@@ -270,6 +282,13 @@ async function refuseUnfinished (trx: Knex.Transaction, shop: ShopScope, id: str
   if (found.status === 'pending' || found.status === 'running') {
     throw invalid('import_id', 'import_id is not finished: wait for it, or cancel it')
   }
+}
+
+/** @throws {@link SHOP_NOT_FOUND} that names the first change that is not there, or that the caller does not see */
+function refuseUnknown (ids: readonly string[], found: readonly Named[]): void {
+  // The server writes its ids in lower case, and callers may not.
+  const unknown = ids.find((id) => found.every((change) => change.id !== id.toLowerCase()))
+  if (unknown !== undefined) throw notFound('change', unknown)
 }
 
 /** Ends the transaction of a dry run, which is rolled back. */

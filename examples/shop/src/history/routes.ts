@@ -112,11 +112,11 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly 
     app.post('/revert', {
       schema: {
         operationId: 'revert_changes',
-        summary: 'Revert all changes of an actor or an import',
+        summary: 'Revert chosen changes, or all of an actor or an import',
         description:
-          'Undo all changes that an API key, person or machine made in the shop since a time and until another, ' +
-          'or all of an import, newest first: all of them, or none if later changes stand in the way, unless ' +
-          'skip_conflicts is true.',
+          'Undo up to 100 changes by their ids, all that an API key, person or machine made in the shop since a ' +
+          'time and until another, or all of an import, newest first: all of them, or none if later changes stand ' +
+          'in the way, unless skip_conflicts is true.',
         tags: ['history'],
         params: ShopParams,
         body: RevertAllInput,
