@@ -1,7 +1,8 @@
 import { useNotify } from 'react-admin'
+import { ErrorText } from './of-server.tsx'
 
 /** Says what went wrong, until somebody has seen it. */
-export function useNotifyError (): (error: { readonly message: string }) => void {
+export function useNotifyError (): (error: Error) => void {
   const notify = useNotify()
-  return ({ message }) => notify(message, { type: 'error', autoHideDuration: null, multiLine: true })
+  return (error) => notify(<ErrorText error={error} />, { type: 'error', autoHideDuration: null, multiLine: true })
 }
