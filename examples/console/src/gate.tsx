@@ -5,6 +5,7 @@ import type { Call } from './api/http.ts'
 import { loaded } from './loaded.ts'
 import { FullPage, Problem, Waiting } from './layout/full-page.tsx'
 import { later } from './layout/later.tsx'
+import { ErrorText } from './layout/of-server.tsx'
 import { SignInAgain } from './session/sign-in-again.tsx'
 import type { Session } from './session/session.ts'
 import { texts } from './texts.ts'
@@ -25,7 +26,7 @@ export function Gate (
     return (
       <FullPage
         title={texts.session.failed}
-        text={failure.message}
+        text={<ErrorText error={failure} />}
         action={texts.session.signIn}
         onAction={() => {
           session.signIn().catch(() => location.reload())

@@ -320,6 +320,9 @@ const english = {
     revoked: (name: string) => `“${isolated(name)}” is revoked`,
     activity: 'What it did',
     never: 'never',
+    ended: { revoked: 'Revoked', expired: 'Expired', replaced: 'Replaced' },
+    /** @param how - such as `Revoked` */
+    endedOn: (how: string, date: string) => `${how} ${date}`,
     from: (network: string) => `from ${network}`,
     everything: 'Everything',
     actions: (name: string) => `Actions for ${isolated(name)}`,
@@ -387,6 +390,9 @@ const english = {
     range: (lowest: string, highest: string) => lowest === highest ? lowest : `${lowest} to ${highest}`,
     changedPrice: (name: string, before: string, after: string | null) =>
       `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
+    showWrong: (shown: number, count: number) =>
+      shown === count ? `Show all ${count}` : `Show the first ${shown} of ${count}`,
+    showFewer: 'Show fewer',
     wrong: 'Wrong lines',
     wrongColumns: ['Line', 'What is wrong'],
     /** @param columns - how many are unknown, which the first line has wrong */
@@ -510,8 +516,9 @@ const english = {
     undoChosen: (count: number) => `Undo ${counted(count, 'change')}`,
     undoChosenTitle: (count: number) => `Undo ${counted(count, 'change')}?`,
     mostChosen: (count: number) => `At most ${count} can be undone together`,
-    undoAll: 'Undo everything of this actor',
-    undoAllTitle: (name: string) => `Undo all changes of ${isolated(name)}`,
+    /** @param isKey - whether it is the name of a key */
+    undoAll: (name: string, isKey: boolean) => `Undo all changes of ${isKey ? 'the key ' : ''}${isolated(name)} since…`,
+    undoAllTitle: (name: string, isKey: boolean) => `Undo all changes of ${isKey ? 'the key ' : ''}${isolated(name)}`,
     undoAllWhy: 'All of them in one step. What was changed again later stays as it is. Check first what would happen.',
     since: 'Since',
     sinceHelp: (zone: string) => `Its first change, or later; time in ${zone}`,
@@ -815,7 +822,7 @@ const english = {
     find: 'Find the customer',
     noRuns: 'No runs yet',
     noRunsWhy: 'Check all accounts first: it changes nothing.',
-    columns: ['Started', 'What', 'Shop', 'State', 'Accounts', 'Found'],
+    columns: ['Started', 'By', 'What', 'Shop', 'State', 'Accounts', 'Found'],
     modes: {
       check: 'Check for differences',
       link: 'Find customers and link them',

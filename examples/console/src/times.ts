@@ -26,6 +26,11 @@ export function exactTimeText (at: string | number, { locale, timeZone }: Manner
   return format(locale, timeZone, { ...EXACT, second: '2-digit' }).format(new Date(at))
 }
 
+/** From one time to another, with seconds: once if both are in the same second, the day once if it is the same. */
+export function exactRangeText (start: string, end: string, { locale, timeZone }: Manner): string {
+  return format(locale, timeZone, { ...EXACT, second: '2-digit' }).formatRange(new Date(start), new Date(end))
+}
+
 /** A date: `23 Nov 2026`. */
 export function dateText (at: string | number, { locale, timeZone }: Manner): string {
   return format(locale, timeZone, { dateStyle: 'medium' }).format(new Date(at))
@@ -51,6 +56,12 @@ export function numberLocale (locale: string, spoken: Language = language): stri
 /** A count among words, grouped as in the shop's region, with the digits of the rest of the sentence. */
 export function countText (count: number, locale: string, options: Intl.NumberFormatOptions = {}): string {
   return count.toLocaleString(inLanguage(locale), options)
+}
+
+/** A change in percent, with its sign: `+5`, `-33.3`. More digits keep it off -100 and 0 if it is near them. */
+export function riseText (percent: number, locale: string): string {
+  const isNear = percent !== 0 && percent !== -100 && [0, -100].includes(Number(percent.toFixed(1)))
+  return countText(percent, locale, { signDisplay: 'exceptZero', maximumFractionDigits: isNear ? 2 : 1 })
 }
 
 const UNITS = [

@@ -13,6 +13,25 @@ type Choose = (page: Page) => Promise<void>
 /** A filter that a list offers, and which records it is about. */
 type Offered = readonly [title: string, choose: Choose, is: (row: Row) => boolean]
 
+/** A list, and how its filters are set and told. */
+interface Listed {
+  readonly page: Page
+  /** Where it is read, besides its filters. */
+  readonly path: string
+  readonly rows: readonly Row[]
+  /** The elements that show a record. */
+  readonly shown: string
+  /** How many records are on a page. */
+  readonly most: number
+  /** Shows it without a filter. */
+  readonly open: () => Promise<void>
+  /** Takes the filter away. */
+  readonly clear: () => Promise<void>
+  /** Whether it is asked for with a filter. */
+  readonly isFiltered: (query: URLSearchParams) => boolean
+  readonly offered: readonly Offered[]
+}
+
 const filters = (page: Page) => page.getByRole('group', { name: 'Filters' })
 
 /** Chooses from the menu of a chip. */
@@ -57,6 +76,9 @@ t.test(
     const { id: closed } = await send('POST', '/shops', asAda, { name: 'Closed shop', currency: 'EUR' })
     await send('PATCH', `/shops/${closed}`, asAda, { status: 'archived' })
     await send('POST', `${root}/accounts`, asKim, { name: 'Nobody at the provider' })
+    const { id: run } = await send('POST', '/admin/accounts/reconcile', asAda, { mode: 'check' })
+    const runPath = `/admin/accounts/reconcile/${run}`
+    for (let isDone = false; !isDone;) isDone = (await send('GET', runPath, asAda)).finished_at !== null
 
     const browser = await openBrowser(t)
     const kim = await signIn(browser, baseUrl, person('kim'), '/console/shops/copper-kettle')
@@ -127,33 +149,103 @@ t.test(
         ['search', search('Search people', 'kim'), has('kim', 'name')]
       ]]
     ]
-    /** How many records the page shows. */
-    const SHOWN = "document.querySelectorAll('main [role=rowheader], main ol > li').length"
+    const RECORDS = 'main [role=rowheader], main ol > li'
+    const listed = await Promise.all(lists.map(async ([page, address, path, offered]): Promise<Listed> => {
+      const open = async () => await goWithin(page, `${address}?filter=%7B%7D`)
+      return {
+        page,
+        path: path.replace(/\/$/, ''),
+        rows: await allOf(path),
+        shown: RECORDS,
+        most: /history|tags|attributes/.test(path) ? 50 : 25,
+        open,
+        clear: open,
+        isFiltered: (query) => !/^(\{\})?$/.test(query.get('filter') ?? ''),
+        offered
+      }
+    }))
 
-    for (const [page, address, path, offered] of lists) {
+    const { id: demoKey } = (await allOf(`${root}/api-keys/`)).find(({ name }) => name === 'Demo')!
+    const openWork = async () => await goWithin(kim, `${shop}/history`)
+    listed.push({
+      page: kim,
+      path: `${root}/history/work`,
+      rows: (await send('GET', `${root}/history/work`, asKim)).work,
+      shown: RECORDS,
+      most: 100,
+      open: openWork,
+      clear: openWork,
+      isFiltered: (query) => query.size > 0,
+      offered: [
+        ['agents', choose('Whose', 'Agents'), ({ actor_kind: kind }) => kind === 'api-key'],
+        ['people', choose('Whose', 'People'), ({ actor_kind: kind }) => kind === 'user'],
+        ['one key', choose('Whose', 'Agent: Demo'), ({ actor_id: id }) => id === demoKey]
+      ]
+    })
+
+    /** Presses a chip of what the run has found; each says how many. */
+    const press = (name: RegExp): Choose => async (page) =>
+      await page.locator('main').getByRole('button', { name }).click()
+    listed.push({
+      page: ada,
+      path: runPath,
+      rows: (await send('GET', `${runPath}?limit=500`, asAda)).items,
+      shown: 'main [role=group] ~ ul > li',
+      most: 25,
+      open: async () => {
+        await goWithin(ada, `${admin}/reconciliation`)
+        await goWithin(ada, `${admin}/reconciliation/${run}`)
+      },
+      clear: async () => await ada.locator('main').locator('[aria-pressed=true]').click(),
+      isFiltered: (query) => query.has('differences') || query.has('outcome'),
+      offered: [
+        ['difference', press(/^Not linked \(/), ({ differences }) => differences.includes('missing')],
+        ['outcome', press(/^[Ff]ailed \(/), ({ outcome }) => outcome === 'failed']
+      ]
+    })
+    const { customers } = await send('GET', `/admin/accounts/unlinked-customers?shop_id=${kettle.id}`, asAda)
+    /** Chooses the shop whose customers are listed. */
+    const chooseShop = (name: string): Choose => async (page) => {
+      await page.getByRole('combobox', { name: 'Shop' }).click()
+      await page.getByRole('option', { name }).click()
+    }
+    listed.push({
+      page: ada,
+      path: '/admin/accounts/unlinked-customers',
+      rows: customers,
+      shown: 'main [aria-busy] > ul > li',
+      most: 100,
+      open: async () => {
+        await goWithin(ada, `${admin}/reconciliation`)
+        await goWithin(ada, `${admin}/unlinked-customers`)
+        await chooseShop('Copper')(ada)
+      },
+      clear: async () => await chooseShop('Copper')(ada),
+      isFiltered: (query) => query.get('shop_id') !== kettle.id,
+      // That shop has no key at the provider, and so no customers that anybody could read.
+      offered: [['shop', chooseShop('Paper'), () => false]]
+    })
+
+    for (const { page, path, rows, shown, most, open, clear, isFiltered, offered } of listed) {
       await t.test(path.replace(root, ''), async (t) => {
-        const rows = await allOf(path)
-        const most = /history|tags|attributes/.test(path) ? 50 : 25
+        /** How many records the page shows. */
+        const SHOWN = `document.querySelectorAll('${shown}').length`
         const shows = async (is: (row: Row) => boolean, what: string) => {
           const count = Math.min(rows.filter(is).length, most)
           await comesTrue(page, `${SHOWN} === ${count}`)
           t.equal(await page.evaluate(SHOWN), count, what)
           return count
         }
-        const withoutFilter = async (what: string) => {
-          await goWithin(page, `${address}?filter=%7B%7D`)
-          return await shows(() => true, what)
-        }
         for (const [title, set, is] of offered) {
-          const all = await withoutFilter(`${title}: all`)
+          await open()
+          const all = await shows(() => true, `${title}: all`)
           let letGo = () => {}
           const isLetGo = new Promise<void>((resolve) => {
             letGo = resolve
           })
           const late = new Promise<Request>((resolve) => {
             page.route(
-              (url) =>
-                url.pathname === path.replace(/\/$/, '') && !/^(\{\})?$/.test(url.searchParams.get('filter') ?? ''),
+              (url) => url.pathname === path && isFiltered(url.searchParams),
               async (route) => {
                 resolve(route.request())
                 await isLetGo
@@ -163,7 +255,8 @@ t.test(
           })
           await set(page)
           const request = await late
-          await withoutFilter(`${title}: taken away before its answer`)
+          await clear()
+          await shows(() => true, `${title}: taken away before its answer`)
           const over = new Promise<void>((resolve) => {
             for (const event of ['requestfinished', 'requestfailed'] as const) {
               page.on(event as 'requestfinished', (one) => {

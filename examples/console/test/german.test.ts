@@ -148,6 +148,20 @@ t.test('the console in German', { skip: withoutChromium }, async (t) => {
     await dialog.waitFor({ state: 'detached' })
   })
 
+  await t.test('what the server says is marked as English: what stands in the way of an undo', async (t) => {
+    const { body: { id } } = await call('POST', `${baseUrl}/shops/${shopId}/tags`, {
+      headers,
+      body: { name: 'Einmal' }
+    })
+    await call('PATCH', `${baseUrl}/shops/${shopId}/tags/${id}`, { headers, body: { name: 'Zweimal' } })
+    const filter = encodeURIComponent(JSON.stringify({ record_id: id, action: ['create'] }))
+    await goWithin(kim, `${shop}/history?filter=${filter}`)
+    await kim.getByRole('listitem').getByRole('button', { name: /^Rückgängig/ }).first().click()
+    await kim.getByRole('dialog').locator('li [lang=en]').first().waitFor()
+    await kim.keyboard.press('Escape')
+    await goWithin(kim, `${shop}/products/${product}`)
+  })
+
   await t.test('the menu changes the language, which stays, and asks before something typed is lost', async (t) => {
     await kim.getByRole('button', { name: 'Kim Kettle' }).click()
     t.strictSame(await englishOn(kim), [])

@@ -304,7 +304,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
       kim,
       `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: key.id }))}`
     )
-    await kim.getByRole('button', { name: 'Undo everything of this actor' }).click()
+    await kim.getByRole('button', { name: /^Undo all changes of the key .+ since…$/ }).click()
     const dialog = kim.getByRole('dialog')
     let answer = () => {}
     const isAsked = new Promise<void>((resolve) => {

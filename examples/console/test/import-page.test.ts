@@ -65,6 +65,25 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     await kim.setViewportSize({ width: 1280, height: 860 })
   })
 
+  await t.test('of many wrong lines the first ten are shown, and all on demand', async (t) => {
+    const wrong = Array.from({ length: 12 }, (_, index) => `Tea ${index},TX-${index},"1,900",active`)
+    const buffer = Buffer.from([head, ...wrong].join('\n'))
+    await kim.getByLabel('Choose a file').setInputFiles({ name: 'wrong.csv', mimeType: 'text/csv', buffer })
+    const table = main.getByRole('table', { name: 'Wrong lines' })
+    const count = async () => await table.getByRole('rowheader').count()
+    await table.waitFor()
+    t.equal(await count(), 10)
+    await listen(kim)
+    await main.getByRole('button', { name: 'Show all 12' }).press('Enter')
+    await table.getByRole('rowheader', { name: '13', exact: true }).waitFor()
+    t.equal(await count(), 12)
+    t.equal(await kim.evaluate('document.activeElement.textContent'), 'Show fewer', 'the button keeps the focus')
+    t.ok(await comesTrue(kim, "heard.includes('12 results')"), String(await kim.evaluate('heard')))
+    await kim.keyboard.press('Enter')
+    await table.getByRole('rowheader', { name: '13', exact: true }).waitFor({ state: 'detached' })
+    t.equal(await count(), 10)
+  })
+
   await t.test('it opens once the file is sent, and says when the import has ended', async (t) => {
     // The end comes after the page: its first answers say that it goes on.
     let isHeld = true

@@ -110,7 +110,7 @@ t.test(
       await changes.nth(4).waitFor()
       t.match(await changes.first().innerText(), /^Spring prices changed .*: Price/)
       await kim.getByRole('link', { name: 'Spring prices', exact: true }).first().click()
-      await kim.getByRole('button', { name: 'Undo everything of this actor' }).click()
+      await kim.getByRole('button', { name: /^Undo all changes of the key .+ since…$/ }).click()
       const since = kim.getByRole('dialog').getByLabel('Since')
       let time = ''
       while (time === '') time = await since.inputValue()

@@ -3,8 +3,8 @@ import { changesOf } from '../src/api/changes.ts'
 import { callAs, readAll } from '../src/api/http.ts'
 import { inTurn } from '../src/api/in-turn.ts'
 import { merge } from '../src/api/merge.ts'
-import { ApiError } from '../src/api/problem.ts'
-import { endOf, endsSoon } from '../src/agents/key.ts'
+import { ApiError, saidIn } from '../src/api/problem.ts'
+import { endedOf, endOf, endsSoon } from '../src/agents/key.ts'
 import { callsByDay } from '../src/agents/key-use.ts'
 import { toolFrom } from '../src/agents/tool.ts'
 import { affectedText, byDay, changedFields, valueText } from '../src/activity/entry.ts'
@@ -31,7 +31,7 @@ import { type Account, differencesOf, mailtoOf, nameOf, telOf } from '../src/sal
 import { afterRest, type Hold, holdAfterPop, restOf } from '../src/layout/hold.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
-import { agoText, countText, timeText } from '../src/times.ts'
+import { agoText, countText, exactRangeText, riseText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
 import { daysOf, reachedOf } from '../src/usage/usage.ts'
 
@@ -733,6 +733,82 @@ t.test('a history that may not move is sent back from where it rests, and asks o
     t.strictSame([done, hold], [expected, undefined], title)
   }
   t.strictSame([0, 1, 2, 9].map((tries) => restOf({ shown: 5, wanted: 4, tries })), [50, 100, 200, 1600])
+})
+
+t.test('from one time to another, the same second stands there once, and the same day too', async (t) => {
+  const manner = { locale: 'en-US', timeZone: 'America/Chicago' }
+  const start = '2026-11-30T15:40:24.100Z'
+  for (
+    const [end, text] of [
+      [start, 'Nov 30, 2026, 9:40:24 AM CST'],
+      ['2026-11-30T15:40:24.900Z', 'Nov 30, 2026, 9:40:24 AM CST'],
+      ['2026-11-30T15:40:25.000Z', 'Nov 30, 2026, 9:40:24 AM CST – 9:40:25 AM CST'],
+      ['2026-12-02T15:40:24.100Z', 'Nov 30, 2026, 9:40:24 AM CST – Dec 2, 2026, 9:40:24 AM CST']
+    ] as const
+  ) t.equal(exactRangeText(start, end, manner).replace(/\s/g, ' '), text)
+})
+
+t.test('a change in percent is never said to be none, or all, unless it is', async (t) => {
+  for (
+    const [percent, text] of [
+      [0, '0'],
+      [0.01, '+0.01'],
+      [-0.01, '-0.01'],
+      [0.04, '+0.04'],
+      [0.05, '+0.1'],
+      [-0.4, '-0.4'],
+      [5, '+5'],
+      [33.33, '+33.3'],
+      [-99.9, '-99.9'],
+      [-99.94, '-99.9'],
+      [-99.96, '-99.96'],
+      [-99.99, '-99.99'],
+      [-100, '-100'],
+      [99.99, '+100'],
+      [100, '+100']
+    ] as const
+  ) t.equal(riseText(percent, 'en'), text, String(percent))
+})
+
+t.test('a key that no longer works says how and when it ended', async (t) => {
+  const at = '2026-11-30T12:00:00Z'
+  const key = { status: 'active' as const, replaced_by: null, revoked_at: null }
+  for (
+    const [more, ended] of [
+      [{}, undefined],
+      // It works on for a while after it was replaced.
+      [{ replaced_by: '2' }, undefined],
+      [{ status: 'revoked' as const, revoked_at: at }, { how: 'revoked', at }],
+      [{ status: 'expired' as const, revoked_at: at }, { how: 'expired', at }],
+      [{ status: 'expired' as const, revoked_at: at, replaced_by: '2' }, { how: 'replaced', at }],
+      [{ status: 'revoked' as const, revoked_at: at, replaced_by: '2' }, { how: 'replaced', at }]
+    ] as const
+  ) t.strictSame(endedOf({ ...key, ...more }), ended)
+})
+
+t.test('of a text about an error it is known which part the server said', async (t) => {
+  const refused = (status: number, message: string, field?: string, outcome?: 'open') =>
+    new ApiError(
+      status,
+      { statusCode: status, code: 'SHOP_CODE', message, ...field !== undefined && { field } },
+      'req-1',
+      outcome
+    )
+  const taken = refused(409, 'name is taken.', 'name')
+  for (
+    const [error, said, text] of [
+      [taken, 'name is taken'],
+      [taken, 'is taken', 'Name: is taken.'],
+      [taken, undefined, 'Der Name ist vergeben'],
+      [refused(503, 'Try later', undefined, 'open'), 'Try later'],
+      [new Error('Two of three. name is taken', { cause: taken }), 'name is taken'],
+      [refused(412, 'Changed meanwhile'), undefined],
+      [refused(404, 'No product 00000000-0000-0000-0000-000000000000'), undefined],
+      [new ApiError(0, { message: texts.errors.connection }), undefined],
+      [new ApiError(422, { field: 'name', message: 'Said by the console' }), undefined],
+      [new Error('Said by the console'), undefined]
+    ] as const
+  ) t.equal(saidIn(text ?? error.message, error), said, text ?? error.message)
 })
 
 t.test('changes of accounts say who made them: a person, or what the server does by itself', async (t) => {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { german } from '../src/german/texts.ts'
 import { languageFrom, setLanguage } from '../src/language.ts'
@@ -39,6 +40,29 @@ t.test('no text stands outside of texts', async (t) => {
       'planted.tsx:5 Price',
       'planted.tsx:6 Others have changed this since.'
     ]
+  )
+})
+
+t.test('no page shows the message of an error without saying what of it is English', async (t) => {
+  const root = new URL('../src/', import.meta.url)
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tsx'))
+  t.ok(files.length > 100)
+  const shows = (source: string): boolean =>
+    /[>=]\{[\w.?!]*\.message\}|notify\([\w.]*message|\.message\)\}?</.test(source)
+  t.strictSame(
+    [
+      '<p>{error.message}</p>',
+      '<Page text={failure.message} />',
+      'notify(message, {})',
+      '<p>{texts.why(error.message)}</p>',
+      '<ErrorText error={error} text={texts.why(error.message)} />'
+    ].map(shows),
+    [true, true, true, true, false]
+  )
+  t.strictSame(
+    files.filter((file) => shows(readFileSync(new URL(file, root), 'utf8'))).sort(),
+    ['catalog/currency-input.tsx', 'catalog/money-input.tsx', 'catalog/pictures-input.tsx'],
+    'only inputs of forms that react-admin checks'
   )
 })
 

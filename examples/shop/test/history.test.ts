@@ -555,6 +555,22 @@ t.test('changes are listed by piece of work: one entry for one actor without a p
     body: { field: 'until' }
   })
 
+  await knex('history').insert(
+    [[10_000, 1], [10_000_000, 1], [10_000, 10_001], [10_000_000, 10_000_001], [3, 4], [5, 0], [5, 5]].map((
+      [before, after],
+      index
+    ) => change(`near ${index}`, 40, price(before!, after!)))
+  )
+  t.strictSame(
+    (await asOwner('GET', '/history/work')).body.work.filter((
+      { actor_id: id }: { actor_id: string }
+    ) => id.startsWith('near')).toSorted((one: { actor_id: string }, two: { actor_id: string }) =>
+      one.actor_id.localeCompare(two.actor_id)
+    ).map(({ prices }: { prices: object }) => prices),
+    [-99.99, -99.99, 0.01, 0.01, 33.33, -100, 0].map((rise) => ({ count: 1, lowest: rise, highest: rise })),
+    'no change is said to be none, or all of the price, unless it is'
+  )
+
   for (const path of ['/history?limit=1', '/history/work']) {
     const { headers: { etag } } = await asOwner('GET', path)
     const again = async () =>

@@ -255,56 +255,59 @@ t.test('files of further systems and languages are known by their headings', asy
 })
 
 t.test('a variant that is corrected as its refusal says is a product', async (t) => {
-  const magento = 'sku,attribute_set_code,product_type,name,product_online,visibility,price,url_key'
+  const magento = 'sku,attribute_set_code,Product_Type,name,product_online,Visibility,price,URL_key'
   for (
     const [headings, refused, says, corrected] of [
       [
         'Handle,Title,Option1 Value,Variant SKU,Variant Price,Status',
         ['apron,Apron,M,A-M,29,active', 'apron,,,A-L,29,'],
         [
-          /: its "option1 value" is "M", .* give it a name, an SKU and a "handle" of its own, and empty "option1 value"$/,
-          /: it has no "title", .* an SKU and a "handle" of its own$/
+          /: its "Option1 Value" is "M", .* give it a name, an SKU and a "Handle" of its own, and empty "Option1 Value"$/,
+          /: it has no "Title", .* an SKU and a "Handle" of its own$/
         ],
         ['apron-m,Apron M,,A-M,29,active', 'apron-l,Apron L,,A-L,29,']
       ],
       [
         'URL handle,Title,Option1 value,SKU,Price',
         ['apron,Apron,M,A-M,29'],
-        [/ an SKU and a "url handle" of its own, and empty "option1 value"$/],
+        [/ an SKU and a "URL handle" of its own, and empty "Option1 value"$/],
         ['apron-m,Apron M,,A-M,29']
       ],
       [
         'Typ,Artikelnummer,Name,Beschreibung,Regulärer Preis',
         ['variation,A-M,Apron - M,,29'],
-        [/: its "typ" is "variation", .* and set "typ" to "simple"$/],
+        [/: its "Typ" is "variation", .* and set "Typ" to "simple"$/],
         ['simple,A-M,Apron - M,,29']
       ],
       [
         'TITLE,PRICE,CURRENCY_CODE,VARIATION 1 TYPE,SKU',
         ['Apron,29,USD,Size,A-M', 'Apron,29,USD,,"A-M,A-L"'],
         [
-          /: it has variations, .* and empty "variation 1 type"$/,
-          /: its "sku" has several, .* leave one of them in "sku"$/
+          /: it has variations, .* and empty "VARIATION 1 TYPE"$/,
+          /: its "SKU" has several, .* leave one of them in "SKU"$/
         ],
         ['Apron M,29,USD,,A-M', 'Apron L,29,USD,,A-L']
       ],
       [
         magento,
         [
-          'A,Default,configurable,Apron,1,"Catalog, Search",29,apron',
+          'A,Default,Configurable,Apron,1,"Catalog, Search",29,apron',
           'A-M,Default,simple,Apron M,1,Not Visible ' +
           'Individually,29,apron-m'
         ],
-        [/ and set "product_type" to "simple"$/, / and set "visibility" to "Catalog, Search"$/],
+        [
+          /: its "Product_Type" is "Configurable", .* a "URL_key" of its own, and set "Product_Type" to "simple"$/,
+          / a "URL_key" of its own, and set "Visibility" to "Catalog, Search"$/
+        ],
         [
           'A,Default,simple,Apron,1,"Catalog, Search",29,apron',
           'A-M,Default,simple,Apron M,1,"Catalog, Search",29,apron-m'
         ]
       ],
       [
-        'id,title,link,availability,price,item_group_id',
+        'id,title,link,availability,price,Item_Group_ID',
         ['A-M,Apron,https://x.example/1,in_stock,29 USD,G-1'],
-        [/: it has an "item_group_id", .* and empty "item_group_id"$/],
+        [/: it has an "Item_Group_ID", .* and empty "Item_Group_ID"$/],
         ['A-M,Apron M,https://x.example/1,in_stock,29 USD,']
       ]
     ] as const

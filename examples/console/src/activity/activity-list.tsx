@@ -57,7 +57,7 @@ function Heading () {
     <PageHeading title={texts.activity.title} windowTitle={texts.activity.work.each} text={texts.activity.why}>
       {actor !== undefined && (
         <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>
-          {texts.activity.undoAll}
+          {texts.activity.undoAll(actorOf(actor), actor.actor_kind === 'api-key')}
         </Button>
       )}
       <Button

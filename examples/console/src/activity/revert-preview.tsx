@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
+import { OfServer } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { type Entry, fieldName, recordOf } from './entry.ts'
@@ -59,7 +60,8 @@ export function RevertPreview (
             items={conflicts.map((
               conflict
             ) => [
-              `${recordOf(conflict)}: ${reasonOf(conflict)}`,
+              `${recordOf(conflict)}: `,
+              <Reason key='reason' conflict={conflict} />,
               ...conflict.later_change_id === null ? [] : [' · ', later(conflict.later_change_id)]
             ])}
             count={conflictCount}
@@ -74,10 +76,13 @@ export function RevertPreview (
 }
 
 /** The reason, with the name of the field in words. */
-function reasonOf ({ field, reason, record_kind: kind }: Conflict): string {
-  return field !== undefined && reason.startsWith(`${field} `)
-    ? fieldName(field, kind) + reason.slice(field.length)
-    : reason
+function Reason ({ conflict: { field, reason, record_kind: kind } }: { readonly conflict: Conflict }) {
+  if (field === undefined || !reason.startsWith(`${field} `)) return <OfServer text={reason} />
+  return (
+    <>
+      {fieldName(field, kind)} <OfServer text={reason.slice(field.length + 1)} />
+    </>
+  )
 }
 
 /** @param count - of all, of which the server lists the first */

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { listUrl } from '../api/http.ts'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { instantFrom, localFrom } from '../catalog/zoned.ts'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import type { Entry } from './entry.ts'
@@ -61,7 +62,7 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   }
   return (
     <FormDialog
-      title={texts.activity.undoAllTitle(name)}
+      title={texts.activity.undoAllTitle(name, actorKind === 'api-key')}
       submit={texts.activity.confirm}
       onClose={onClose}
       onSubmit={async () => await undo(preview)}
@@ -94,7 +95,11 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
           </Button>
           {preview !== undefined && <RevertPreview revert={preview} />}
           {[error, first.error].map((error, index) =>
-            error != null && <Alert key={index} severity='error' sx={{ mt: 2 }}>{error.message}</Alert>
+            error != null && (
+              <Alert key={index} severity='error' sx={{ mt: 2 }}>
+                <ErrorText error={error} />
+              </Alert>
+            )
           )}
         </>
       )}

@@ -2,6 +2,7 @@ import { Alert, CircularProgress } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { FormDialog } from '../layout/form-dialog.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { RevertPreview } from './revert-preview.tsx'
 import { canRevert } from './revert.ts'
@@ -44,7 +45,11 @@ export function UndoDialog ({ title, path, data = {}, onClose, onUndone, childre
       {() => (
         <>
           {children}
-          {error !== null && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+          {error !== null && (
+            <Alert severity='error' sx={{ mt: 2 }}>
+              <ErrorText error={error} />
+            </Alert>
+          )}
           {error === null && preview === undefined && (
             <CircularProgress size={24} aria-label={texts.activity.checking} />
           )}

@@ -12,7 +12,7 @@ import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { useFocusBeside } from '../layout/use-focus-beside.ts'
 import { texts } from '../texts.ts'
-import { exactTimeText } from '../times.ts'
+import { exactRangeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { ActivityLink } from './activity-link.tsx'
 import { ActorLine } from './activity-line.tsx'
@@ -149,16 +149,7 @@ function Piece ({ piece, who: { operation } }: { readonly piece: Work, readonly 
   return (
     <ActorLine
       kind={kind}
-      time={
-        <>
-          <time dateTime={start}>{exactTimeText(start, shop)}</time>
-          {start !== end && (
-            <>
-              – <time dateTime={end}>{exactTimeText(end, shop)}</time>
-            </>
-          )}
-        </>
-      }
+      time={<time dateTime={start}>{exactRangeText(start, end, shop)}</time>}
       actions={
         <>
           {isByTool && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}

@@ -1,6 +1,6 @@
 import type { Work as WorkSchema } from '../../../shop/src/history/work-schemas.ts'
 import { texts } from '../texts.ts'
-import { countText } from '../times.ts'
+import { riseText } from '../times.ts'
 import { recordsText } from './entry.ts'
 
 /** What one actor changed in one go, as the server lists it. */
@@ -18,7 +18,7 @@ export function workText ({ records, prices, operation }: Work, locale: string):
       : [
         priced(
           [...new Set([prices.lowest, prices.highest])].flatMap((percent) =>
-            percent === null ? [] : [countText(percent, locale, { signDisplay: 'exceptZero' })]
+            percent === null ? [] : [riseText(percent, locale)]
           )
         )
       ]

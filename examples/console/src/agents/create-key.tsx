@@ -181,6 +181,7 @@ function ToolPicker (
               <FormControlLabel
                 key={name}
                 title={description}
+                lang='en'
                 sx={{ display: 'flex', ml: 0 }}
                 label={
                   <Typography

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
 import { settings } from '../settings.ts'
+import { OfServer } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { ClientSetups } from './client-setups.tsx'
 import { FirstCall } from './first-call.tsx'
@@ -29,7 +30,11 @@ export function CreatedKey ({ apiKey, onClose }: { readonly apiKey: NewKey, read
         {apiKey.warnings?.length > 0 && (
           <Alert severity='warning' sx={{ mt: 2 }}>
             <Box component='ul' sx={{ m: 0, pl: 2 }}>
-              {apiKey.warnings.map((warning) => <li key={warning}>{warning}</li>)}
+              {apiKey.warnings.map((warning) => (
+                <li key={warning}>
+                  <OfServer text={warning} />
+                </li>
+              ))}
             </Box>
           </Alert>
         )}

@@ -28,7 +28,7 @@ export function FailedCalls ({ calls }: { readonly calls: readonly FailedCall[] 
             {' · '}
             {status === null ? texts.keys.notSent : texts.keys.status(status)}
           </Typography>
-          <Box component='pre' sx={{ ...CODE, my: 0.5 }}>{visible(answer, { lines: true })}</Box>
+          <Box component='pre' lang='en' sx={{ ...CODE, my: 0.5 }}>{visible(answer, { lines: true })}</Box>
           <details>
             <Typography
               component='summary'

@@ -1,5 +1,6 @@
 import CheckIcon from '@mui/icons-material/CheckCircleOutlined'
 import { Alert, CircularProgress } from '@mui/material'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { clientText } from './key-use.ts'
 import { useKeyUse } from './use-key-use.ts'
@@ -19,7 +20,13 @@ export function FirstCall ({ keyId }: { readonly keyId: string }) {
     return client === undefined ? texts.keys.used : texts.keys.noCall
   }
   const text = [...client === undefined ? [] : [texts.keys.connectedAs(clientText(client))], called()].join(' ')
-  if (error !== null) return <Alert severity='warning' sx={{ mt: 2 }}>{error.message}</Alert>
+  if (error !== null) {
+    return (
+      <Alert severity='warning' sx={{ mt: 2 }}>
+        <ErrorText error={error} />
+      </Alert>
+    )
+  }
   return (
     <Alert
       role='status'

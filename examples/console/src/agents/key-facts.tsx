@@ -3,7 +3,7 @@ import { Facts } from '../layout/facts.tsx'
 import { texts } from '../texts.ts'
 import { agoText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
-import type { ApiKey } from './key.ts'
+import { type ApiKey, endedOf } from './key.ts'
 import { KeyStatus } from './key-status.tsx'
 import { clientText, type KeyClient } from './key-use.ts'
 
@@ -13,6 +13,11 @@ export function KeyFacts (
 ) {
   const shop = useShop()
   const { fields } = texts.names['api-keys']
+  const endOf = (): readonly [string, string] => {
+    const ended = endedOf(apiKey)
+    if (ended !== undefined) return [texts.keys.ended[ended.how], timeText(ended.at, shop)]
+    return [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)]
+  }
   const facts: ReadonlyArray<readonly [string, React.ReactNode]> = [
     [fields.status, <KeyStatus key='status' apiKey={apiKey} />],
     [fields.prefix, <code key='prefix'>{apiKey.prefix}…</code>],
@@ -28,7 +33,7 @@ export function KeyFacts (
           </span>
         )
     ],
-    [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)],
+    endOf(),
     [fields.created_at, timeText(apiKey.created_at, shop)],
     [texts.keys.clients, clients === undefined ? '…' : <Clients key='clients' clients={clients} />]
   ]

@@ -14,7 +14,7 @@ import { agoText, dateText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 import { CreateKey } from './create-key.tsx'
 import { CreatedKey } from './created-key.tsx'
-import { type ApiKey, endsSoon, type NewKey } from './key.ts'
+import { type ApiKey, endedOf, endsSoon, type NewKey } from './key.ts'
 import { RevokeKey, RotateKey } from './key-dialogs.tsx'
 import { KeyLink } from './key-link.tsx'
 import { KeyStatus } from './key-status.tsx'
@@ -102,17 +102,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
         />
         <Col
           source='expires_at'
-          render={(key: ApiKey) =>
-            key.expires_at === null
-              ? texts.keys.never
-              : (
-                <Stack direction='row' sx={{ gap: 1, alignItems: 'center' }}>
-                  {dateText(key.expires_at, shop)}
-                  {endsSoon(key) && (
-                    <Chip size='small' color='warning' variant='outlined' label={agoText(key.expires_at, shop)} />
-                  )}
-                </Stack>
-              )}
+          render={(key: ApiKey) => <KeyEnd apiKey={key} />}
         />
         <Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
         <Col
@@ -125,6 +115,22 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
       </RecordTable>
       <Pages />
     </>
+  )
+}
+
+/** When a key ends, or how and when it has. */
+function KeyEnd ({ apiKey }: { readonly apiKey: ApiKey }) {
+  const shop = useShop()
+  const ended = endedOf(apiKey)
+  if (ended !== undefined) return texts.keys.endedOn(texts.keys.ended[ended.how], dateText(ended.at, shop))
+  if (apiKey.expires_at === null) return texts.keys.never
+  return (
+    <Stack direction='row' sx={{ gap: 1, alignItems: 'center' }}>
+      {dateText(apiKey.expires_at, shop)}
+      {endsSoon(apiKey) && (
+        <Chip size='small' color='warning' variant='outlined' label={agoText(apiKey.expires_at, shop)} />
+      )}
+    </Stack>
   )
 }
 

@@ -10,6 +10,8 @@ export interface ApiKey {
   readonly scopes: readonly string[] | 'all'
   readonly created_at: string
   readonly expires_at: string | null
+  /** Since when it is refused: it was revoked, or has expired. */
+  readonly revoked_at: string | null
   readonly last_used_at: string | null
   readonly last_used_network: string | null
   readonly replaces: string | null
@@ -20,6 +22,14 @@ export interface ApiKey {
 export interface NewKey extends ApiKey {
   readonly plaintext: string
   readonly warnings: readonly string[]
+}
+
+/** How and when a key has ended; undefined while it works. One that was replaced may have worked on for a while. */
+export function endedOf (
+  { status, replaced_by: successor, revoked_at: at }: Pick<ApiKey, 'status' | 'replaced_by' | 'revoked_at'>
+): { readonly how: 'revoked' | 'expired' | 'replaced', readonly at: string } | undefined {
+  if (status === 'active' || at === null) return undefined
+  return { how: successor === null ? status : 'replaced', at }
 }
 
 const HOUR = 3_600_000

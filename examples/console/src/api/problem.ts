@@ -36,6 +36,23 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * The part of a text about an error that the server said: all that it said, or what it said of the field, whose name is
+ * in words.
+ *
+ * @returns undefined if all of the text is the console's own
+ */
+export function saidIn (text: string, error: Error): string | undefined {
+  if (!(error instanceof ApiError)) return error.cause instanceof Error ? saidIn(text, error.cause) : undefined
+  const { code, field = '', message = '' } = error.problem
+  // The console makes errors too, without a code.
+  if (code === undefined) return undefined
+  const said = message.replace(/\.$/, '')
+  return [said, said.startsWith(`${field} `) ? said.slice(field.length + 1) : ''].find((part) =>
+    part !== '' && text.includes(part)
+  )
+}
+
 /** Whether a write that has failed may have been done, or is. */
 export function mayBeDone (error: unknown): boolean {
   return error instanceof ApiError && ['open', 'late', 'done'].includes(error.outcome)

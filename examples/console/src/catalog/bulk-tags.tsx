@@ -16,6 +16,7 @@ import type { Versioned } from '../api/save.ts'
 import { useAnnounceProgress } from '../layout/announcements.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { useSelected } from '../layout/selection.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { useBulk } from './use-bulk.ts'
@@ -36,7 +37,7 @@ export function BulkTags () {
   const [added, setAdded] = useState<readonly Tag[]>([])
   const [removed, setRemoved] = useState<readonly Tag[]>([])
   const [done, setDone] = useState<number>()
-  const [failure, setFailure] = useState<string>()
+  const [failure, setFailure] = useState<Error>()
   const close = () => {
     setOpen(false)
     setAdded([])
@@ -69,7 +70,7 @@ export function BulkTags () {
       )
       close()
     } catch (error) {
-      setFailure((error as Error).message)
+      setFailure(error as Error)
       setDone(undefined)
     }
   }
@@ -112,7 +113,11 @@ export function BulkTags () {
               sx={{ mt: 2 }}
             />
           )}
-          {failure !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{failure}</Alert>}
+          {failure !== undefined && (
+            <Alert severity='error' sx={{ mt: 2 }}>
+              <ErrorText error={failure} />
+            </Alert>
+          )}
         </DialogContent>
         <DialogActions>
           <Button onClick={close} disabled={isBusy}>{texts.list.cancel}</Button>

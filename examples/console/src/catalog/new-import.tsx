@@ -1,13 +1,14 @@
 import FileIcon from '@mui/icons-material/UploadFileOutlined'
 import { Alert, Box, Button, FormControlLabel, Stack, Switch, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ChangeEvent, useRef, useState } from 'react'
+import { type ChangeEvent, useId, useRef, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { mayBeDone } from '../api/problem.ts'
+import { useAnnounceResult } from '../layout/announcements.tsx'
 import { AskBeforeLeaving, useUnsaved } from '../layout/ask-before-leaving.tsx'
 import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
-import { OfServer } from '../layout/of-server.tsx'
+import { ErrorText, OfServer } from '../layout/of-server.tsx'
 import { Section } from '../layout/section.tsx'
 import { useIsHere } from '../layout/use-go-on.ts'
 import { priceText } from '../money.ts'
@@ -117,7 +118,11 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
         />
         {file !== undefined && <Typography sx={{ overflowWrap: 'anywhere' }}>{file.name}</Typography>}
       </Stack>
-      {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+      {error !== undefined && (
+        <Alert severity='error' sx={{ mt: 2 }}>
+          <ErrorText error={error} />
+        </Alert>
+      )}
       {preview !== undefined && (
         <>
           <AskBeforeLeaving />
@@ -186,10 +191,28 @@ function ChangedPrices ({ prices, count }: { readonly prices: Preview['changed_p
   )
 }
 
-/** Below what is decided: up to a hundred lines. */
-function WrongLines ({ lines, count }: { readonly lines: readonly WrongLine[], readonly count: number }) {
+/** How many wrong lines are shown before somebody wants them all: on a phone, each takes much of the screen. */
+const FIRST = 10
+
+/** Below what is decided: the first wrong lines, and on demand up to a hundred. */
+function WrongLines ({ lines: all, count }: { readonly lines: readonly WrongLine[], readonly count: number }) {
+  const id = useId()
+  const [isWhole, setWhole] = useState(false)
+  const lines = isWhole ? all : all.slice(0, FIRST)
+  useAnnounceResult(String(isWhole), texts.list.matches(1, lines.length, count))
   return (
-    <Box component='section' aria-label={texts.imports.wrong} sx={{ mt: 2 }}>
+    <Box component='section' id={id} aria-label={texts.imports.wrong} sx={{ mt: 2 }}>
+      {/* Above the lines: it stays where it is, and keeps the focus. */}
+      {all.length > FIRST && (
+        <Button
+          size='small'
+          aria-expanded={isWhole}
+          aria-controls={id}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? texts.imports.showFewer : texts.imports.showWrong(all.length, count)}
+        </Button>
+      )}
       <FoldingTable name={texts.imports.wrong} columns={WRONG_COLUMNS}>
         {lines.map(({ line, message }, index) => (
           <FoldingRow key={index}>

@@ -1,6 +1,6 @@
 import { Autocomplete, Chip, createFilterOptions, TextField } from '@mui/material'
 import { FieldTitle, InputHelperText, useCreate, useInput } from 'react-admin'
-import { useNotifyError } from '../layout/use-notify-error.ts'
+import { useNotifyError } from '../layout/use-notify-error.tsx'
 import { texts } from '../texts.ts'
 import { messageIn } from './categories-input.tsx'
 import { type Tag, useTags } from './use-catalog.ts'

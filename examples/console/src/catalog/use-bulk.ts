@@ -31,10 +31,12 @@ export function useBulk (): (ids: readonly string[], change: (id: string) => Pro
       return texts.products.bulk.done(changed, gone)
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error
-      const { done, failures, message } = error
+      const { done, failures, message, cause } = error
       selectLeft(ids.filter((id) => !done.includes(id)))
       const open = failures.filter(mayBeDone).length
-      throw new Error(texts.products.bulk.stopped({ changed: done.length - gone, open, count: ids.length }, message))
+      throw new Error(texts.products.bulk.stopped({ changed: done.length - gone, open, count: ids.length }, message), {
+        cause
+      })
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['products'] })
     }

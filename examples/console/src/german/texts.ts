@@ -339,6 +339,8 @@ export const german: Texts = {
     revoked: (name) => `„${isolated(name)}“ widerrufen`,
     activity: 'Was damit geändert wurde',
     never: 'nie',
+    ended: { revoked: 'Widerrufen', expired: 'Abgelaufen', replaced: 'Ersetzt' },
+    endedOn: (how, date) => `${how} am ${date}`,
     from: (network) => `aus ${network}`,
     everything: 'Alles',
     actions: (name) => `Aktionen für ${isolated(name)}`,
@@ -395,6 +397,8 @@ export const german: Texts = {
       `Preise in ${currency}: ${after}${before === null ? '' : `; geänderte bisher ${before}`}.`,
     range: (lowest, highest) => lowest === highest ? lowest : `${lowest} bis ${highest}`,
     changedPrice: (name, before, after) => `${isolated(name)}: ${before} → ${after ?? 'kein Preis'}`,
+    showWrong: (shown, count) => shown === count ? `Alle ${count} zeigen` : `Die ersten ${shown} von ${count} zeigen`,
+    showFewer: 'Weniger zeigen',
     wrong: 'Fehlerhafte Zeilen',
     wrongColumns: ['Zeile', 'Was nicht stimmt'],
     skip: (count, columns) => {
@@ -549,8 +553,10 @@ export const german: Texts = {
     undoChosen: (count) => `${counted(count, ...CHANGES)} rückgängig machen`,
     undoChosenTitle: (count) => `${counted(count, ...CHANGES)} rückgängig machen?`,
     mostChosen: (count) => `Höchstens ${count} lassen sich zusammen rückgängig machen`,
-    undoAll: 'Alles von hier rückgängig machen',
-    undoAllTitle: (name) => `Alle Änderungen von ${isolated(name)} rückgängig machen`,
+    undoAll: (name, isKey) =>
+      `Alle Änderungen ${isKey ? 'des Schlüssels' : 'von'} ${isolated(name)} seit … rückgängig machen`,
+    undoAllTitle: (name, isKey) =>
+      `Alle Änderungen ${isKey ? 'des Schlüssels' : 'von'} ${isolated(name)} rückgängig machen`,
     undoAllWhy: 'Alle in einem Schritt. Was später noch einmal geändert wurde, bleibt. Zuerst prüfen, was passieren ' +
       'würde.',
     since: 'Seit',
@@ -852,7 +858,7 @@ export const german: Texts = {
     find: 'Kunden suchen',
     noRuns: 'Noch keine Abgleiche',
     noRunsWhy: 'Zuerst alle Konten prüfen: das ändert nichts.',
-    columns: ['Begonnen', 'Was', 'Shop', 'Stand', 'Konten', 'Ergebnis'],
+    columns: ['Begonnen', 'Von', 'Was', 'Shop', 'Stand', 'Konten', 'Ergebnis'],
     modes: {
       check: 'Auf Abweichungen prüfen',
       link: 'Kunden suchen und verknüpfen',

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from '@mui/material'
 import { useState } from 'react'
 import { Ask, type Question } from './ask.tsx'
-import { useNotifyError } from './use-notify-error.ts'
+import { useNotifyError } from './use-notify-error.tsx'
 import { useReadAgain } from './use-read-again.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onClick' | 'children' | 'loading'> {

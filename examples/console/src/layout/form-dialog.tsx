@@ -2,11 +2,12 @@ import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle }
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving, useUnsaved } from './ask-before-leaving.tsx'
+import { ErrorText } from './of-server.tsx'
 import { texts } from '../texts.ts'
 import { useReadAgain } from './use-read-again.ts'
 
-/** What the server said about the fields of a form, by their names. */
-export type Faults = Readonly<Record<string, string>>
+/** What is wrong with the fields of a form, by their names. */
+export type Faults = Readonly<Record<string, ReactNode>>
 
 interface FormDialogProps {
   readonly title: string
@@ -95,9 +96,13 @@ export function FormDialog (
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
           <Box sx={FIELDS} {...isBusy && { inert: '' }}>
-            {children(known === undefined ? {} : { [known]: atField ?? '' })}
+            {children(known === undefined ? {} : { [known]: <ErrorText error={error!} text={atField ?? ''} /> })}
           </Box>
-          {error !== undefined && known === undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+          {error !== undefined && known === undefined && (
+            <Alert severity='error' sx={{ mt: 2 }}>
+              <ErrorText error={error} />
+            </Alert>
+          )}
         </DialogContent>
         <DialogActions>
           {actions}

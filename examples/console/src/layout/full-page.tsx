@@ -13,6 +13,7 @@ import { type ReactNode, useMemo } from 'react'
 import { texts } from '../texts.ts'
 import { darkTheme, lightTheme } from '../theme.ts'
 import { useDocumentTitle } from './document-title.ts'
+import { ErrorText } from './of-server.tsx'
 
 /** The theme that the system prefers, where no workspace has set another. */
 export function SystemTheme ({ children }: { readonly children: ReactNode }) {
@@ -33,7 +34,7 @@ export function Bare ({ children }: { readonly children: ReactNode }) {
 
 interface FullPageProps {
   readonly title: string
-  readonly text: string
+  readonly text: ReactNode
   readonly action: string
   readonly onAction: () => void
   /** Read out at once. */
@@ -58,7 +59,13 @@ export function FullPage ({ title, text, action, onAction, isAlert = false }: Fu
 
 export function Problem ({ error, onAgain }: { readonly error: Error, readonly onAgain: () => void }) {
   return (
-    <FullPage title={texts.errors.title} text={error.message} action={texts.errors.again} onAction={onAgain} isAlert />
+    <FullPage
+      title={texts.errors.title}
+      text={<ErrorText error={error} />}
+      action={texts.errors.again}
+      onAction={onAgain}
+      isAlert
+    />
   )
 }
 

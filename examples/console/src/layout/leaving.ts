@@ -37,7 +37,7 @@ export function createLeaving (window: Window): Leaving {
   let question: LeavingQuestion | undefined
   let hold: Hold | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
-  let shown = placeOf(window)
+  let shown = place()
 
   const setQuestion = (next?: LeavingQuestion): void => {
     question = next
@@ -54,7 +54,7 @@ export function createLeaving (window: Window): Leaving {
     for (const next of atRest.splice(0)) next()
   }
   const rest = (): void => {
-    const { hold: next, go, ask } = afterRest(hold!, placeOf(window).index ?? hold!.shown)
+    const { hold: next, go, ask } = afterRest(hold!, place().index ?? hold!.shown)
     if (next !== undefined) wait(next)
     if (go !== undefined) return history.go(go)
     release()
@@ -68,7 +68,7 @@ export function createLeaving (window: Window): Leaving {
     }
   }
   window.addEventListener('popstate', (event) => {
-    const at = placeOf(window)
+    const at = place()
     const isLeaving = parts.size > 0 && at.path !== shown.path
     if (at.index === undefined || shown.index === undefined || (hold === undefined && !isLeaving)) {
       shown = at
@@ -111,12 +111,12 @@ export function createLeaving (window: Window): Leaving {
     },
     follow (router) {
       let { location: last } = router.state
-      shown = placeOf(window)
+      shown = place()
       router.subscribe(({ location: next }) => {
         if (next === last) return
         const isOther = next.pathname !== last.pathname
         last = next
-        shown = placeOf(window)
+        shown = place()
         if (hold !== undefined) release()
         if (isOther && question !== undefined) setQuestion()
       })
@@ -124,7 +124,7 @@ export function createLeaving (window: Window): Leaving {
   }
   return leaving
 
-  function placeOf ({ history }: Window) {
+  function place () {
     const { idx } = (history.state ?? {}) as { readonly idx?: number }
     return { index: idx, path: location.pathname }
   }

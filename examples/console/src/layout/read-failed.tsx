@@ -3,6 +3,7 @@ import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useRef, useSyncExternalStore } from 'react'
 import { SessionEnded } from '../session/session.ts'
 import { texts } from '../texts.ts'
+import { ErrorText } from './of-server.tsx'
 
 /** Failed, and not succeeded since. A query that is tried again has no error meanwhile. */
 const isFailed = ({ state }: Query): boolean =>
@@ -15,14 +16,13 @@ export function ReadFailed () {
   const queries = useQueryClient()
   const cache = queries.getQueryCache()
   const failed = () => cache.findAll({ type: 'active', predicate: isFailed })
-  const last = useRef('')
-  const message = useSyncExternalStore((onChange) => cache.subscribe(onChange), () => {
+  const last = useRef<Error | null>(null)
+  const error = useSyncExternalStore((onChange) => cache.subscribe(onChange), () => {
     const errors = failed()
-    if (errors.length === 0) return undefined
-    return (last.current = errors.map(({ state }) => state.error?.message).find((message) => message !== undefined) ??
-      last.current)
+    if (errors.length === 0) return null
+    return (last.current = errors.map(({ state }) => state.error).find((error) => error !== null) ?? last.current)
   })
-  if (message === undefined) return null
+  if (error === null) return null
   const readAgain = () => {
     queries.refetchQueries({ type: 'active', predicate: isFailed }).catch(() => {})
   }
@@ -32,7 +32,7 @@ export function ReadFailed () {
       action={<Button color='inherit' onClick={readAgain}>{texts.errors.again}</Button>}
       sx={{ position: 'sticky', top: 56, zIndex: 2, mb: 2, overflowWrap: 'anywhere' }}
     >
-      {texts.errors.notRead(message)}
+      <ErrorText error={error} text={texts.errors.notRead(error.message)} />
     </Alert>
   )
 }

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Alert, CircularProgress, DialogContentText, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
 import { ListContextProvider, type RaRecord, useDataProvider, useListContext, useStore } from 'react-admin'
+import { ErrorText } from './of-server.tsx'
 import { texts } from '../texts.ts'
-import { useNotifyError } from './use-notify-error.ts'
+import { useNotifyError } from './use-notify-error.tsx'
 
 /** The selected records of a list, and the filter under which they were selected. */
 interface Selection {
@@ -96,7 +97,16 @@ export function useSelected (isAsked: boolean): Selected {
     queryFn: async () => (await dataProvider.getMany(resource, { ids: [...unseen] })).data
   })
   if (!isRead) return { ids: selectedIds, named: null }
-  if (error !== null) return { ids: undefined, named: <Alert severity='error'>{error.message}</Alert> }
+  if (error !== null) {
+    return {
+      ids: undefined,
+      named: (
+        <Alert severity='error'>
+          <ErrorText error={error} />
+        </Alert>
+      )
+    }
+  }
   if (data === undefined) return { ids: undefined, named: <CircularProgress aria-label={texts.layout.loading} /> }
   const gone = unseen.filter((id) => data.every((record) => record.id !== id))
   return { ids: selectedIds.filter((id) => !gone.includes(id)), named: <Unseen records={data} gone={gone.length} /> }

@@ -5,7 +5,7 @@ import type { Versioned } from '../api/save.ts'
 import { texts } from '../texts.ts'
 import { type Sending, showStored } from './sending.ts'
 import { useGoOn } from './use-go-on.ts'
-import { useNotifyError } from './use-notify-error.ts'
+import { useNotifyError } from './use-notify-error.tsx'
 import { useReadAgain } from './use-read-again.ts'
 
 interface Saved {

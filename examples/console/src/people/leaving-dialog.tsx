@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import type { Question } from '../layout/ask.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 
@@ -86,7 +87,11 @@ export function LeavingDialog (
       {(faults) => (
         <>
           <DialogContentText>{why}</DialogContentText>
-          {error !== null && <Alert severity='warning' sx={{ mt: 2 }}>{texts.leaving.notRead(error.message)}</Alert>}
+          {error !== null && (
+            <Alert severity='warning' sx={{ mt: 2 }}>
+              <ErrorText error={error} text={texts.leaving.notRead(error.message)} />
+            </Alert>
+          )}
           {keys.length > 0 && (
             <>
               {/* Those that wait for a decision do not work, as the question has said. */}

@@ -1,8 +1,9 @@
 import { Alert, Box, Button, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { ActButton } from '../layout/act-button.tsx'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -32,7 +33,7 @@ export function PayKey () {
     queryFn: async () => (await call<Status>(`${path}/status`)).json
   })
   const [key, setKey] = useState('')
-  const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: string }>()
+  const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: ReactNode }>()
   const [isBusy, setBusy] = useState(false)
 
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['pay'] })
@@ -42,7 +43,7 @@ export function PayKey () {
     try {
       await work()
     } catch (error) {
-      setSaid({ severity: 'error', text: (error as Error).message })
+      setSaid({ severity: 'error', text: <ErrorText error={error as Error} /> })
     }
     setBusy(false)
   }
@@ -61,7 +62,7 @@ export function PayKey () {
       setKey((now) => now === key ? '' : now)
       await readAgain()
       await verify().catch((error: Error) => {
-        throw new Error(texts.settings.savedOnly(error.message))
+        throw new Error(texts.settings.savedOnly(error.message), { cause: error })
       })
     })
   }

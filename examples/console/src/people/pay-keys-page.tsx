@@ -8,6 +8,7 @@ import { FormDialog } from '../layout/form-dialog.tsx'
 import { listUrl, rangeFrom } from '../api/http.ts'
 import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
 import { PAY_STATES, type PayState, payStateOf } from './pay-state.ts'
@@ -132,7 +133,11 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
             label={said}
           />
         )}
-        {verdict.error !== null && <Alert severity='error' sx={{ mt: 1 }}>{verdict.error.message}</Alert>}
+        {verdict.error !== null && (
+          <Alert severity='error' sx={{ mt: 1 }}>
+            <ErrorText error={verdict.error} />
+          </Alert>
+        )}
       </>
       {data !== undefined && texts.settings.counts(data.accounts, data.linked, data.synced)}
       <>

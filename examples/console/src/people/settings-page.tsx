@@ -9,6 +9,7 @@ import { currencies, locales, timeZones } from '../layout/codes.ts'
 import { useSave } from '../layout/conflicts.tsx'
 import { RowsSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { ErrorText } from '../layout/of-server.tsx'
 import { Picker } from '../layout/picker.tsx'
 import { Section } from '../layout/section.tsx'
 import { isCurrency, moneyText } from '../money.ts'
@@ -149,7 +150,9 @@ function General ({ config }: { readonly config: Config }) {
           />
         ))}
         {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && (
-          <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>
+          <Alert severity='error' sx={{ my: 1 }}>
+            <ErrorText error={error} />
+          </Alert>
         )}
         {isOwner && (
           <Stack direction='row' sx={{ mt: 1 }}>

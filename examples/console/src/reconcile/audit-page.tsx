@@ -8,7 +8,8 @@ import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { MANNER } from './manner.ts'
-import { ACCOUNTS, whoOf } from './run.ts'
+import { ACCOUNTS } from './run.ts'
+import { useActors } from './use-actors.ts'
 
 interface Row {
   readonly id: string
@@ -47,15 +48,7 @@ export function AuditPage () {
     },
     placeholderData: (before) => before
   })
-  const people = useQuery({
-    queryKey: ['admin/users', 'names'],
-    queryFn: async () =>
-      new Map(
-        (await call<ReadonlyArray<{ id: string, name: string | null }>>('/admin/users?limit=200')).json.map((
-          { id, name }
-        ) => [id, name])
-      )
-  })
+  const nameOf = useActors(data?.rows.map(({ actor }) => actor) ?? [])
   const customer = (side: Row['before']) => String(side?.['pay_customer_id'] ?? texts.activity.nothing)
   return (
     <>
@@ -71,7 +64,7 @@ export function AuditPage () {
             {data.rows.map((row) => (
               <FoldingRow key={row.id}>
                 {timeText(row.at, MANNER)}
-                <bdi>{whoOf(row.actor, people.data)}</bdi>
+                <bdi>{nameOf(row.actor)}</bdi>
                 {texts.reconcile.changes[row.action] ?? row.action}
                 <bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi>
                 <bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi>

@@ -5,6 +5,7 @@ import { useBasename } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { valueText } from '../activity/entry.ts'
 import { ActButton } from '../layout/act-button.tsx'
+import { OfServer } from '../layout/of-server.tsx'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { CustomerLink } from './customer-link.tsx'
@@ -81,8 +82,13 @@ export function ItemRow ({ item }: { readonly item: Item }) {
       </Box>
       <Typography variant='body2' color='textSecondary' sx={{ overflowWrap: 'anywhere' }}>
         {item.after === null ? texts.reconcile.noCustomer : <CustomerLink id={item.after} />}
-        {[item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code]
-          .map((text) => text === null ? '' : ` · ${text}`)}
+        {item.reason !== null && (
+          <>
+            {' · '}
+            <OfServer text={item.reason} />
+          </>
+        )}
+        {item.error_code !== null && ` · ${texts.reconcile.reasons[item.error_code] ?? item.error_code}`}
       </Typography>
       {item.fields.length > 0 && <Fields item={item} />}
       {item.candidates.map((candidate) => (

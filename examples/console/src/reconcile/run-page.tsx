@@ -20,17 +20,19 @@ import { NoRecord } from '../layout/no-record.tsx'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
+import { isolated } from '../isolated.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
-import { useNotifyError } from '../layout/use-notify-error.ts'
+import { useNotifyError } from '../layout/use-notify-error.tsx'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { ItemRow } from './item-row.tsx'
 import { MANNER } from './manner.ts'
 import { type Item, outcomesText, resultOf, type Run, RUNS, type RunWithItems } from './run.ts'
+import { useActors } from './use-actors.ts'
 
 const DifferenceChart = lazy(async () =>
   await loaded(async () => ({ default: (await import('./difference-chart.tsx')).DifferenceChart }))
@@ -71,6 +73,7 @@ function RunWithId ({ id }: { readonly id: string }) {
     refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
   })
   const earlier = useEarlierRuns(run)
+  const nameOf = useActors(run === undefined ? [] : [run.actor])
   const progress = run === undefined
     ? ''
     : texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)
@@ -148,7 +151,7 @@ function RunWithId ({ id }: { readonly id: string }) {
     <>
       <PageHeading
         title={texts.reconcile.modes[run.mode] ?? run.mode}
-        text={`${timeText(run.started_at, MANNER)} · ` +
+        text={`${timeText(run.started_at, MANNER)} · ${isolated(nameOf(run.actor))} · ` +
           `${texts.reconcile.states[run.status] ?? run.status}${
             run.dry_run && run.mode !== 'check' ? ` · ${texts.reconcile.dry}` : ''
           }`}

@@ -8,6 +8,8 @@ export interface Run {
   readonly shop_id: string | null
   readonly status: string
   readonly cancel_requested: boolean
+  /** A person by id, or what started it by itself. */
+  readonly actor: string
   readonly started_at: string
   readonly finished_at: string | null
   readonly total: number

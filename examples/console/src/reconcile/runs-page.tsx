@@ -13,6 +13,7 @@ import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { MANNER } from './manner.ts'
 import { outcomesText, type Run, RUNS } from './run.ts'
+import { useActors } from './use-actors.ts'
 
 /** How many runs are shown. */
 const SHOWN = 50
@@ -26,6 +27,7 @@ export function RunsPage () {
     queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json,
     refetchInterval: 3000
   })
+  const nameOf = useActors(data?.map(({ actor }) => actor) ?? [])
   const shopName = (id: string | null) =>
     id === null ? texts.reconcile.allShops : shops.find((shop) => shop.id === id)?.name ?? id
   return (
@@ -43,6 +45,7 @@ export function RunsPage () {
             {data.map((run) => (
               <FoldingRow key={run.id}>
                 <PageLink to={`${basename}/reconciliation/${run.id}`}>{timeText(run.started_at, MANNER)}</PageLink>
+                <bdi>{nameOf(run.actor)}</bdi>
                 <>
                   {texts.reconcile.modes[run.mode] ?? run.mode}
                   {run.dry_run && run.mode !== 'check' && (

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useRecordContext } from 'react-admin'
 import { ApiError } from '../api/problem.ts'
+import { ErrorText } from '../layout/of-server.tsx'
 import { Section } from '../layout/section.tsx'
 import { CustomerLink } from '../reconcile/customer-link.tsx'
 import { texts } from '../texts.ts'
@@ -13,7 +14,7 @@ import { type Account, type Customer, differencesOf, type Difference, textOf } f
 /** What the payment provider has, or why it did not say. */
 interface Answer {
   readonly customer?: Customer
-  readonly problem?: string
+  readonly problem?: ApiError
 }
 
 /**
@@ -50,7 +51,7 @@ export function CustomerSection () {
                   </Button>
                 }
               >
-                {texts.accounts.notRead(answer.problem)}
+                <ErrorText error={answer.problem} text={texts.accounts.notRead(answer.problem.message)} />
               </Alert>
             )}
             <Compared account={account} live={answer?.customer} />
@@ -74,7 +75,7 @@ function useLiveCustomer (accountId: string | undefined, customerId: string | un
         )
         return { customer: json.pay_customer }
       } catch (error) {
-        if (error instanceof ApiError) return { problem: error.message }
+        if (error instanceof ApiError) return { problem: error }
         throw error
       }
     },

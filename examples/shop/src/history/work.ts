@@ -63,10 +63,16 @@ export async function workOf (
         count(*) filter (where record_kind = any(?) and not is_reverted(id))::int as revertible,
         min(rise) as lowest, max(rise) as highest, count(rise)::int as prices
       from (
-        select *, case when action = 'update' and changes->'currency' is null then round(100 * (
-          (changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1
-        ), 1) end as rise
-        from numbered
+        select numbered.*, case
+          when exact in (0, -100) then exact
+          when exact > 0 then greatest(0.01, round(exact, 2))
+          when exact < 0 then greatest(-99.99, least(-0.01, round(exact, 2)))
+        end as rise
+        from numbered cross join lateral (
+          select case when action = 'update' and changes->'currency' is null then 100 * (
+            (changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1
+          ) end as exact
+        ) price
       ) changed
       where at >= (select at from cut)
       group by actor_kind, actor_id, piece, action, record_kind

@@ -48,7 +48,7 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
             if (isFatal) return
           }
           yield { line, size, headings: found.kept(cells) }
-          const warning = leftOut(found, cells)
+          const warning = leftOut(found)
           if (warning !== undefined) yield { line, size, warning }
         } else if (count++ === MAX_RECORDS) throw new Fault(line, `The file has more than ${MAX_RECORDS} lines`)
         else if (cells.some((cell) => cell !== null)) {
@@ -76,7 +76,9 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
 
 /** What the first line of a file says of the others. */
 interface Header {
-  /** In lower case. */
+  /** As the file spells them. */
+  readonly names: readonly string[]
+  /** The same in lower case. */
   readonly headings: readonly string[]
   /** The field of each column; undefined where it is left out. */
   readonly fields: ReadonlyArray<string | undefined>
@@ -98,14 +100,15 @@ function withoutErrors (first: readonly Cell[]): Cells {
 }
 
 function headerFrom (cells: readonly Cell[]): Header | { readonly field: string, readonly message: string } {
-  const headings = cells.map((cell) => cell?.trim().toLowerCase() ?? '')
+  const names = cells.map((cell) => cell?.trim() ?? '')
+  const headings = names.map((name) => name.toLowerCase())
   const preset = presetOf(headings)
   const fields = headings.map((heading) => {
     if (preset === undefined) return COLUMNS.has(heading) ? heading : undefined
     return Object.hasOwn(preset.columns, heading) ? preset.columns[heading] : undefined
   })
   for (const [index, heading] of headings.entries()) {
-    const field = excerpt(cells[index]?.trim() ?? '')
+    const field = excerpt(names[index]!)
     // Of two that would be left out, both are.
     const isRead = fields[index] !== undefined || (preset === undefined && heading !== '')
     if (isRead && headings.indexOf(heading) !== index) return { field, message: `${field} is the name of two columns` }
@@ -113,9 +116,9 @@ function headerFrom (cells: readonly Cell[]): Header | { readonly field: string,
   const kept: Cells = (cells) =>
     cells.filter((_, index) => preset !== undefined || fields[index] !== undefined || !(headings[index] ?? ''))
   const columns = Object.fromEntries(
-    fields.flatMap((field, index) => field === undefined ? [] : [[field, cells[index]!.trim()] as const])
+    fields.flatMap((field, index) => field === undefined ? [] : [[field, names[index]!] as const])
   )
-  return { headings, fields, preset, columns: preset && columns, kept }
+  return { names, headings, fields, preset, columns: preset && columns, kept }
 }
 
 /** @returns the names of the columns that no product has, in a file of nobody else */
@@ -127,14 +130,14 @@ function unknownColumns ({ headings, fields, preset }: Header, cells: readonly C
 }
 
 /** @returns what people should know of the file of another system, if there is anything */
-function leftOut ({ headings, fields, preset }: Header, cells: readonly Cell[]): string | undefined {
+function leftOut ({ names, headings, fields, preset }: Header): string | undefined {
   if (preset === undefined) return undefined
-  const columns = headings.map((heading, index) => ({ heading, name: excerpt(cells[index]?.trim() ?? '', 60) }))
+  const columns = headings.map((heading, index) => ({ heading, name: excerpt(names[index]!, 60) }))
     .filter(({ heading }, index) => heading !== '' && fields[index] === undefined)
   const [missed, others] = [columns.filter(isMissed), columns.filter((column) => !isMissed(column))]
-  const names = listed([...missed, ...others].slice(0, MOST_NAMED).map(({ name }) => name))
+  const shown = listed([...missed, ...others].slice(0, MOST_NAMED).map(({ name }) => name))
   const count = counted(columns.length, 'of its columns is', 'of its columns are')
-  const said = [...preset.says ?? [], ...columns.length === 0 ? [] : [`${count} left out, such as ${names}`]]
+  const said = [...preset.says ?? [], ...columns.length === 0 ? [] : [`${count} left out, such as ${shown}`]]
   return said.length === 0 ? undefined : [`This file is from ${preset.system}`, ...said].join('. ')
 }
 
@@ -146,7 +149,7 @@ const isMissed = ({ heading }: { readonly heading: string }): boolean =>
 
 /** @returns `'more'` for a line that is no product of its own */
 function productFrom (
-  { headings, fields, preset }: Header,
+  { names, headings, fields, preset }: Header,
   record: readonly Cell[],
   parseJson: ParseJson
 ): Pick<Line, 'product' | 'problem' | 'notes'> | 'more' {
@@ -167,7 +170,10 @@ function productFrom (
       }
     }
   }
-  const why = preset?.refusal((heading) => record[headings.indexOf(heading)]?.trim() ?? '')
+  const why = preset?.refusal(
+    (heading) => record[headings.indexOf(heading)]?.trim() ?? '',
+    (heading) => names[headings.indexOf(heading)] ?? heading
+  )
   if (why === 'more') return 'more'
   if (why !== undefined) {
     return { problem: { field: '', message: `The line of this ${preset!.system} file cannot be imported: ${why}` } }

@@ -9,6 +9,8 @@ import {
 } from './foreign-cells.ts'
 import { listed, quoted } from './words.ts'
 
+type ByHeading = (heading: string) => string
+
 /** How the product file of another system is read: its headings, and what its cells mean here. */
 export interface Preset {
   readonly system: string
@@ -24,10 +26,11 @@ export interface Preset {
   readonly finish?: (product: Readonly<Record<string, unknown>>) => object
   /**
    * @param cell - of the line, by heading in lower case
+   * @param name - how the file spells a heading
    * @returns why the line cannot be a product here; `'more'` if it only says more about the line before, in columns
    *   that are left out
    */
-  readonly refusal: (cell: (heading: string) => string) => string | 'more' | undefined
+  readonly refusal: (cell: ByHeading, name: ByHeading) => string | 'more' | undefined
 }
 
 /**
@@ -41,13 +44,22 @@ function variant (what: string, how: string | undefined, handle?: string): strin
   return `${what}, and products here have no variants. To make it a product, ${remedy}`
 }
 
-const shopifyRefusal = (title: string, sku: string, price: string, handle: string): Preset['refusal'] => (cell) => {
-  const option = cell('option1 value')
+/** Has the size or the colour of a variant, or `Default Title`. */
+const OPTION = 'option1 value'
+
+const shopifyRefusal = (title: string, sku: string, price: string, handle: string): Preset['refusal'] =>
+(
+  cell,
+  name
+) => {
+  const option = cell(OPTION)
   if (!['', 'Default Title'].includes(option)) {
-    return variant(`its "option1 value" is ${quoted(option)}`, 'empty "option1 value"', handle)
+    return variant(`its "${name(OPTION)}" is ${quoted(option)}`, `empty "${name(OPTION)}"`, name(handle))
   }
   if (cell(title) !== '') return undefined
-  return cell(sku) === '' && cell(price) === '' ? 'more' : variant(`it has no "${title}"`, undefined, handle)
+  return cell(sku) === '' && cell(price) === ''
+    ? 'more'
+    : variant(`it has no "${name(title)}"`, undefined, name(handle))
 }
 
 /** The headings of a WooCommerce export, which are in the language of the site. */
@@ -71,10 +83,10 @@ const wooCommerce = ({ type, sku, name, published, description, price }: WooComm
     [price]: 'price'
   },
   words: { description: textFromWooCommerce, status: statusOfOnline },
-  refusal: (cell) => {
+  refusal: (cell, name) => {
     const kinds = cell(type).toLowerCase().split(/,\s*/)
     return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind))
-      ? variant(`its "${type}" is ${quoted(cell(type))}`, `set "${type}" to "simple"`)
+      ? variant(`its "${name(type)}" is ${quoted(cell(type))}`, `set "${name(type)}" to "simple"`)
       : undefined
   }
 })
@@ -94,9 +106,11 @@ const etsy = ({ title, description, price, currency, sku, variation }: EtsyHeadi
   marks: [title, price, currency],
   columns: { [title]: 'name', [description]: 'description', [price]: 'price', [currency]: 'currency', [sku]: 'sku' },
   words: { description: (cell) => textFromHtml(cell, true) },
-  refusal: (cell) => {
-    if (cell(variation) !== '') return variant('it has variations', `empty "${variation}"`)
-    return cell(sku).includes(',') ? variant(`its "${sku}" has several`, `leave one of them in "${sku}"`) : undefined
+  refusal: (cell, name) => {
+    if (cell(variation) !== '') return variant('it has variations', `empty "${name(variation)}"`)
+    return cell(sku).includes(',')
+      ? variant(`its "${name(sku)}" has several`, `leave one of them in "${name(sku)}"`)
+      : undefined
   }
 })
 
@@ -210,15 +224,19 @@ export const PRESETS: readonly Preset[] = [
       // Two is the older word for no.
       status: (cell) => statusOfOnline(cell === '2' ? '0' : cell)
     },
-    refusal: (cell) => {
+    refusal: (cell, name) => {
       // The same product in the words of another view of the store.
       if (cell('store_view_code') !== '') return 'more'
-      const kind = cell('product_type').toLowerCase()
-      if (['configurable', 'grouped', 'bundle'].includes(kind)) {
-        return variant(`its "product_type" is "${kind}"`, 'set "product_type" to "simple"', 'url_key')
+      const [kind, type] = [cell('product_type'), name('product_type')]
+      if (['configurable', 'grouped', 'bundle'].includes(kind.toLowerCase())) {
+        return variant(`its "${type}" is ${quoted(kind)}`, `set "${type}" to "simple"`, name('url_key'))
       }
       return cell('visibility') === 'Not Visible Individually'
-        ? variant('it is not visible individually', 'set "visibility" to "Catalog, Search"', 'url_key')
+        ? variant(
+          'it is not visible individually',
+          `set "${name('visibility')}" to "Catalog, Search"`,
+          name('url_key')
+        )
         : undefined
     }
   },
@@ -232,9 +250,9 @@ export const PRESETS: readonly Preset[] = [
       const [, amount, currency] = /^(\S+) ?([A-Z]{3})$/.exec(String(price ?? '')) ?? []
       return amount === undefined ? {} : { price: amount, currency }
     },
-    refusal: (cell) => {
+    refusal: (cell, name) => {
       const group = ['item group id', 'item_group_id'].find((heading) => cell(heading) !== '')
-      return group === undefined ? undefined : variant(`it has an "${group}"`, `empty "${group}"`)
+      return group === undefined ? undefined : variant(`it has an "${name(group)}"`, `empty "${name(group)}"`)
     }
   },
   {
