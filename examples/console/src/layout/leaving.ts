@@ -98,8 +98,11 @@ export function createLeaving (window: Window): Leaving {
     answer (isLeaving) {
       const answered = question
       setQuestion()
-      if (!isLeaving) answered?.stay?.()
-      else if (answered !== undefined && hold !== undefined) atRest.push(answered.leave)
+      if (!isLeaving) {
+        // Who stays is not asked again about a step that came before the answer.
+        if (hold !== undefined) hold = { ...hold, wanted: hold.shown }
+        answered?.stay?.()
+      } else if (answered !== undefined && hold !== undefined) atRest.push(answered.leave)
       else answered?.leave()
     },
     question: () => question,
