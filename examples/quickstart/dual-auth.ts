@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
 import dualAuth, { createApiKey, memoryStore } from 'dual-auth'
 
+// Stored keys need the same PEPPER after a restart, such as the output of: openssl rand -hex 32
 const { PEPPER = randomBytes(32), PORT = '3000' } = process.env
 
 const apiKeys = {
@@ -16,7 +17,7 @@ export const app = Fastify({ logger: { level: 'warn' } })
 await app.register(dualAuth, {
   apiKeys,
   jwt: false, // No tokens yet: API keys alone.
-  // These accept API keys. Every other route is closed, unless it says otherwise.
+  // 'dual': keys of the owner in the path. Every other route is closed, unless it says otherwise.
   policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
 })
 
@@ -28,7 +29,7 @@ await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 const { plaintext } = await createApiKey(apiKeys, {
   ownerId: 'blue',
   name: 'Label printer',
-  scopes: ['read'],
+  scopes: ['read'], // GET and HEAD; 'write': other methods; 'all': both
   createdBy: 'me'
 })
 console.log(`KEY=${plaintext}`)

@@ -184,8 +184,9 @@ t.test('tools that API keys cannot call are warned of where an authentication wr
     tools: ['GET /x']
   }])
   t.strictSame(await warningsWith('jwt', 'jwt'), [{
-    msg: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts tokens only: set its ' +
-      'policy to "dual"',
+    msg:
+      'API keys can call the routes of these tools but not the MCP endpoint, which accepts no keys: set its policy ' +
+      'to "any-key", and return null for it in the option scopes',
     tools: ['GET /open']
   }])
   t.strictSame(await warningsWith('dual', 'jwt', { canUse: () => true }), [], 'the host decides')

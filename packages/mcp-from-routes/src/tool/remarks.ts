@@ -208,8 +208,8 @@ function policyRemark (
     return {
       level: 'warn',
       tools: withKeys,
-      message: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts tokens only: set ' +
-        'its policy to "dual"'
+      message: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts no keys: set its ' +
+        'policy to "any-key", and return null for it in the option scopes'
     }
   }
   return undefined
