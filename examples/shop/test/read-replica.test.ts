@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
 import t from 'tap'
 import { tagRepository } from '../src/catalog/tag-repository.ts'
+import type { Database } from '../src/database/index.ts'
 import { openReplica } from '../src/database/replica.ts'
 import { ShopScope } from '../src/access/scope.ts'
 import { createShop, openTestDatabase } from './build.ts'
@@ -140,6 +142,20 @@ t.test('a database that follows no primary is named as long as it serves nothing
   await replay()
   t.equal((await found(async () => await WAYS.list(one)))[1], 'served')
   t.equal(replica.condition, 'ok')
+})
+
+t.test('a standby that has caught up is well again, also if nobody reads', async (t) => {
+  let lag = 20
+  const raw = async (): Promise<object> => ({ rows: [{ follows: true, lag, written: '0/0' }] })
+  const late = openReplica({ knex: { raw } } as unknown as Database, { raw } as unknown as Knex)
+  const become = async (expected: string): Promise<void> => {
+    for (let tries = 0; late.condition !== expected && tries < 1000; tries++) await sleep(1)
+    t.equal(late.condition, expected)
+  }
+  t.equal(await late.read(async () => 'now', async () => ({ state: 'before' })), undefined)
+  await become('it is 20 s behind: lists are read at the primary')
+  lag = 0
+  await become('ok')
 })
 
 t.test('a count that was remembered of the replica is not that of the primary', async (t) => {

@@ -126,11 +126,15 @@ export function openReplica (database: Database, primary: Knex): Replica {
   async function judge (): Promise<void> {
     if (performance.now() - lookedAt < LOOK) return
     lookedAt = performance.now()
+    await look()
+    if (fault !== undefined) warn(new Error(fault))
+  }
+
+  async function look (): Promise<void> {
     try {
       const { follows, lag } = await standing()
       if (!follows) fault = 'it follows no primary'
       else fault = lag > LATE ? `it is ${Math.round(lag)} s behind` : undefined
-      if (fault !== undefined) warn(new Error(fault))
     } catch {} // The next read tells.
   }
 
@@ -151,6 +155,8 @@ export function openReplica (database: Database, primary: Knex): Replica {
     database,
     reads,
     get condition () {
+      // It may have caught up since the last read.
+      if (fault !== undefined) look()
       const wrong = isOut ? 'it does not answer' : fault
       return wrong === undefined ? 'ok' : `${wrong}: lists are read at the primary`
     },
