@@ -73,7 +73,8 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     return async (request, how) => {
       const found = common && await shared?.attempt(async () => {
         const verdict = await common(request, how)
-        return how?.increment === false ? verdict : ending(verdict)
+        // One that is only read, and not there, has no end either.
+        return how?.increment === false && !isUsedUp(verdict) ? verdict : ending(verdict)
       })
       return found ?? await own(request, how)
     }
@@ -105,8 +106,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
       if (kind !== 'api-key') return
       const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
       // Only read, not counted: the last allowed one was rejected already.
-      const isLockedOut = !guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0
-      if (isLockedOut && await accepted.find(keyDigest(request)) === undefined) {
+      if (isUsedUp(guesses) && await accepted.find(keyDigest(request)) === undefined) {
         throw limited('invalid credentials', guesses.ttlInSeconds, reply)
       }
       if (!calls.isAllowed && calls.isExceeded) await noteHolder(request)
@@ -143,6 +143,11 @@ async function limitersIn (
     limiters = scope.createRateLimit
   })
   return limiters!
+}
+
+/** Whether the next call is rejected. */
+function isUsedUp (verdict: Verdict): verdict is Exclude<Verdict, { isAllowed: true }> {
+  return !verdict.isAllowed && verdict.remaining === 0
 }
 
 /**
