@@ -4,7 +4,7 @@ import type { CallerOf } from './call/caller.ts'
 import type { Args, BegunCall, Endpoint, Outcome, OwnTools, Part, Source, Tool, ToolResult } from './model.ts'
 import type { Stop } from './call/stop.ts'
 import type { Settings } from './settings.ts'
-import type { EarlierRoutes } from './tool/earlier.ts'
+import type { EarlierRoutes } from './tool/routes-so-far.ts'
 import type { Era, McpRouteConfig } from './types.ts'
 
 /**

@@ -468,6 +468,7 @@ for (const which of ['1.x', '2.x 2026-07-28'] as const) {
   for (
     const [type, write] of [
       ['application/x-ndjson', (line: string) => `${line}\n`],
+      ['application/jsonl', (line: string) => `${line}\n`],
       ['text/event-stream', (line: string) => `event: step\ndata: ${line}\n\n`]
     ] as const
   ) {

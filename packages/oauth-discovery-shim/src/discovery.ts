@@ -18,7 +18,8 @@ import { identityProvider, readAtStartup, type Provider } from './provider.ts'
 import { isSafeUrl } from './safe-url.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
-import { compileNothing, cors } from './scope.ts'
+import { compileNothing } from './compilers.ts'
+import { cors } from './cors.ts'
 
 /**
  * Serves the documents, and the registration of the one client, at the root of the app.

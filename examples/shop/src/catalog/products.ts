@@ -5,7 +5,7 @@ import { conflictProblems, readProblems, writeProblems } from '../http/problem.t
 import { MEDIA_TYPES } from '../http/sent-files.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { IdempotencyKey, KEY_ARGUMENT } from '../idempotency/key.ts'
-import { changedMeanwhile, IfMatch, MATCH_ARGUMENT, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
+import { changedMeanwhile, IfMatch, MATCH_ARGUMENT, preconditionOf, readRecord, sendRecord } from '../http/if-match.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { viewRoute } from '../http/views.ts'
 import { askBeforeDeletion } from './deletion.ts'

@@ -3,7 +3,7 @@ import { namedStatement } from '../database/named-statement.ts'
 import { tried } from '../database/tried.ts'
 import { notFound } from '../errors.ts'
 import type { ShopScope } from '../access/scope.ts'
-import type { Precondition } from '../http/versions.ts'
+import type { Precondition } from '../http/if-match.ts'
 import type { RecordMapping } from './mapping.ts'
 import { columnsAt } from './row.ts'
 

@@ -4,7 +4,7 @@ import { newer } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
 import type { Actor } from '../access/caller.ts'
 import { fieldsOf, recordChange } from '../records/trail.ts'
-import type { Precondition } from '../http/versions.ts'
+import type { Precondition } from '../http/if-match.ts'
 import { LIMITS, type Limits } from './store.ts'
 
 /** Limits with their version. */

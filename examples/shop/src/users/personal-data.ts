@@ -6,7 +6,7 @@ import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import { newer } from '../database/updated-at.ts'
 import { checkDecision, type Decision, decideKeys } from './key-decision.ts'
 import { didWithKey, keysOf, lockKeysOf, MADE } from '../access/made-by.ts'
-import type { Precondition } from '../http/versions.ts'
+import type { Precondition } from '../http/if-match.ts'
 
 /** A person whose data is exported or erased. */
 interface Person {

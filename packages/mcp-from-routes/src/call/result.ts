@@ -236,10 +236,12 @@ export function decoded ({ headers, body }: Pick<InnerResponse, 'headers' | 'bod
 /** @see [RFC 9110 §8.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.2) */
 const CHARSET = /;\s*charset="?([\w.:-]{1,40})/i
 
+const TEXTUAL =
+  /^text\/|[/+](json|xml|yaml|javascript)$|^application\/(jsonl|x-jsonlines|x-ndjson|x-www-form-urlencoded)$/
+
 /** Whether a response of that media type is text; without a type it is. */
 export function isTextual (mimeType: string): boolean {
-  return mimeType === '' ||
-    /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)
+  return mimeType === '' || TEXTUAL.test(mimeType)
 }
 
 function overLimit (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {

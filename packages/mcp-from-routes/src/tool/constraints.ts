@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { attempt } from '../attempt.ts'
 import { MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
-import type { EarlierRoutes } from './earlier.ts'
+import type { EarlierRoutes } from './routes-so-far.ts'
 
 /** The constraints that Fastify has itself, and that a host may read in a way of its own. */
 const BUILT_IN = ['host', 'version'] as const

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { Extension } from '../extension.ts'
 import type { Tool } from '../model.ts'
 import type { Candidate } from './catalog.ts'
-import type { SeenRoute } from './earlier.ts'
+import type { SeenRoute } from './routes-so-far.ts'
 
 /**
  * How a command gets at the routes of an app: while something listens to this channel, the plugin publishes them

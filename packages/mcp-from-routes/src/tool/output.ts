@@ -130,7 +130,7 @@ function jsonSuccesses (
     }
 }
 
-const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
+const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines))\s*(;|$)/i
 
 /** Whether a media type is one whose pieces are progress: server-sent events, or one JSON value per line. */
 export function isStreamed (mediaType: unknown): boolean {

@@ -4,7 +4,7 @@ import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } fr
 import type { Claim, Route } from '../extension.ts'
 import { wantsToBePublished } from '../extensions.ts'
 import type { Settings } from '../settings.ts'
-import type { SeenRoute } from './earlier.ts'
+import type { SeenRoute } from './routes-so-far.ts'
 import type { Candidate } from './catalog.ts'
 
 /** A route that is not published. */

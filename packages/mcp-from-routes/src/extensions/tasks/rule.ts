@@ -1,6 +1,6 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../../errors.ts'
-import type { SeenRoute } from '../../tool/earlier.ts'
+import type { SeenRoute } from '../../tool/routes-so-far.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import { partsFromPath, type UrlPart } from '../../tool/path.ts'
 import type { Tool } from '../../model.ts'

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
-import { compileNothing } from '../../scope.ts'
+import { compileNothing } from '../../compilers.ts'
 import type { Broker } from '../broker.ts'
 import {
   OAUTH_DISCOVERY_SHIM_NO_GRANT,
