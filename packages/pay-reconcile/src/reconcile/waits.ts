@@ -4,9 +4,9 @@ import { isTransient } from '../provider/calls.ts'
 import { backoff, withRetries } from '../retry.ts'
 import type { ShopWork } from './shop-work.ts'
 
-/** How often is read what fails because of the provider. */
+/** How often {@link readWithRetries} reads what fails because of the provider. */
 const ATTEMPTS = 3
-/** Waits while the gate of the key is closed; then the call has failed. */
+/** Waits of a call while the gate of the key is closed; then it has failed. After a 429 it waits as often as needed. */
 const MAX_WAITS = 3
 
 /**
@@ -22,13 +22,14 @@ export async function withWaits<T> (
 ): Promise<T | undefined> {
   const { key, ended, interrupted } = work
   let secretKey = key.current
+  let closed = 0
   return await withRetries(() => {
     secretKey = key.current
     return attempt(secretKey)
   }, async (error, failed) => {
     if (!isProviderError(error) || error.fault === 'aborted' || interrupted.aborted) return false
     if (rejectsKey(error) && await isReplaced(work, secretKey)) return true
-    const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && failed <= MAX_WAITS)
+    const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && ++closed <= MAX_WAITS)
     if (!mayWait || ended.aborted) return false
     const wait = backoff(failed - 1, error.retryAfter)
     work.rateLimitOf(secretKey).pause(wait)
