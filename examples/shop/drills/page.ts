@@ -10,6 +10,9 @@ export type Measured = ReadonlyMap<string, readonly string[]>
 
 export const COLUMNS = ['drill', 'result', 'calls', 'failed', 'how', 'longest pause; slowest call', 'recovered after']
 
+/** The last column of the page: what a drill must keep to. */
+const LIMITS = 'limits: failed; pause; recovery'
+
 /** @returns the row of a drill */
 export function rowFrom ({ name }: Drill, figures: Figures | undefined, result: string): readonly string[] {
   const link = `[${name}](#${name})`
@@ -37,7 +40,7 @@ export function measuredIn (text: string): Measured {
   const rows = text.split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
   return new Map(rows.flatMap((row) => {
     const name = /^\[.*\]\(#(.*)\)$/.exec(row[0] ?? '')?.[1]
-    return name === undefined ? [] : [[name, row]]
+    return name === undefined ? [] : [[name, row.slice(0, COLUMNS.length)]]
   }))
 }
 
@@ -54,13 +57,14 @@ by a tool, programs by REST, with API keys and tokens.
 ## Measured
 
 In the longest pause no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica \
-was not ready.
+was not ready. The last column is what a drill may reach at most.
 
-| ${COLUMNS.join(' | ')} |
-|${COLUMNS.map(() => '---|').join('')}
+${lineOf([...COLUMNS, LIMITS])}
+|${[...COLUMNS, LIMITS].map(() => '---|').join('')}
 ${
-    drills.map((drill) => `| ${(measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet')).join(' | ')} |`)
-      .join('\n')
+    drills.map((drill) =>
+      lineOf([...measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet'), limitsOf(drill.may)])
+    ).join('\n')
   }
 
 Every drill checks these too:
@@ -70,13 +74,12 @@ Every drill checks these too:
 ${drills.map(section).join('')}`
 }
 
-function section ({ name, title, done, may, holds, note }: Drill): string {
+function section ({ name, title, done, holds, note }: Drill): string {
   return `
 ## ${title}
 
 <a id="${name}"></a>${done}
 
-- ${boundsOf(may)}
 ${holds.map((what) => `- ${what}.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}`
 }
 
@@ -84,10 +87,14 @@ function namesOf (exceptions: readonly Drill[]): string {
   return exceptions.map(({ title, name }) => `, except where [${title}](#${name})`).join('')
 }
 
-function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
-  const fails = statuses.length === 0
-    ? 'No call fails'
-    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ` +
-      `${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}`
-  return `${fails}; pause at most ${pause} s, recovery ${recovers} s.`
+function lineOf (cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function limitsOf ({ statuses, share, pause, recovers }: Bounds): string {
+  const failed = statuses.length === 0
+    ? 'none'
+    : `${share === undefined ? 'all' : `${share * 100} %`}, ` +
+      statuses.map((status) => status === 0 ? 'broken connection' : status).join(' or ')
+  return `${failed}; ${pause} s; ${recovers} s`
 }
