@@ -3,7 +3,8 @@ import { Recurring } from '../recurring.ts'
 import type { Era, StopReason } from '../types.ts'
 
 /*
- * What ends a call before its route responds:
+ * What ends a call before its route responds. `loopback.ts` then destroys the inner request, which fires the `signal`
+ * of the route's request; a handler that does not look at it goes on, for nobody:
  *
  * - `toolTimeout` has passed, or a streamed response exceeds `maxResultBytes`. The caller gets an error.
  * - The client has gone. That ends a call of revision 2026-07-28; in earlier revisions it cancels nothing.

@@ -20,7 +20,7 @@ export interface CallOptions {
    * `bodyLimit` of its route either. Default is the `bodyLimit` of the app.
    */
   readonly bodyLimit?: number
-  /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
+  /** The largest result of one call, in bytes of the route's response: more is an error. Default is 1,000,000. */
   readonly maxResultBytes?: number
   /** How long the route of a tool may take to respond, in milliseconds. Default is 60,000. */
   readonly toolTimeout?: number

@@ -3,7 +3,8 @@ import type { Tool } from '../model.ts'
 import { TOOL_NAME } from './definition.ts'
 
 /*
- * The names that tools had: calls by them work, and lists do not show them.
+ * The names that tools had: calls by them work until the route no longer has them in `formerly`, and lists do not show
+ * them. `endpoint/access.ts` looks them up.
  */
 
 /**

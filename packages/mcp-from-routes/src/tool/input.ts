@@ -235,6 +235,7 @@ function queryInputs (route: string, { querystring, definitions }: RequestParts)
   return flat
 }
 
+/** The arguments of a body: its properties, or `body` if it is no object, or its alternatives do not fit in one. */
 function bodyInputs ({ body, definitions }: RequestParts):
   | { readonly flat: FlatObject, readonly kind: 'fields' | 'whole' }
   | undefined

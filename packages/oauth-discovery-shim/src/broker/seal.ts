@@ -23,6 +23,10 @@ export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undef
 }
 
 /** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
+/**
+ * What is sealed: the id of a client; a sign-in that waits for consent, in the form; one that is at the provider, as
+ * `state`; consents, in a cookie; codes; refresh tokens; the provider's token in the record of a grant.
+ */
 const PURPOSES = ['client', 'request', 'transaction', 'consent', 'code', 'refresh', 'grant'] as const
 export type Purpose = typeof PURPOSES[number]
 

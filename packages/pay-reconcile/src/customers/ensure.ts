@@ -73,18 +73,17 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
 }
 
 /**
- * Creates the account's customer, or finds the one that an earlier attempt created:
+ * Creates the account's customer, or finds the one that an earlier attempt created, which may have died before it was
+ * stored:
  *
  * 1. List the customers with the e-mail address, and search for the account's id in the metadata. After 24 hours the
- * provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at worst.
- *    Because it lags, what it finds is read before it counts.
+ *    provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at
+ *    worst. Because it lags, what it finds is read before it counts.
  * 2. Create under the key `account:<id>`, with the namespace if there is one. The provider stores the first response to
- *   a key, even its own failure, and
- *    returns it to everyone who uses the key: all replicas get one customer. A stored customer may have been deleted
- *    since, or given to another account, so it is read before it is returned.
+ *    a key, even its own failure, and returns it to everyone who uses the key: all replicas get one customer. A stored
+ *    customer may have been deleted since, or given to another account, so it is read before it is returned.
  * 3. After a stored failure, or if the key was used with another name or e-mail address, list the customers created in
- *   the
- *    last two hours. The failed request may have created one that a search does not show yet.
+ *    the last two hours. The failed request may have created one that a search does not show yet.
  * 4. Create under the next key. The order of keys is fixed, and the provider remembers which of them are used up: all
  *    replicas reach the same one.
  *
