@@ -27,7 +27,7 @@ export type Table<T> = {
 
 /** Options with a default, but those that are named. */
 export type Complete<T, Unset extends keyof T> =
-  & Required<Omit<T, Unset>>
+  & { readonly [name in Exclude<keyof T, Unset>]-?: Exclude<T[name], undefined> }
   & { readonly [name in Unset]-?: T[name] | undefined }
 
 /**
@@ -72,15 +72,22 @@ export function withoutRegistration<T extends object> (options: T): Omit<T, 'log
   return own
 }
 
-/** Objects are not opened, and URLs show no password. */
+/** Objects are not opened. */
 function shown (value: unknown): string {
-  return inspect(value, {
+  return inspect(Array.isArray(value) ? value.map(withoutPassword) : withoutPassword(value), {
     depth: Array.isArray(value) ? 0 : -1,
     breakLength: Infinity,
     maxArrayLength: 5,
     maxStringLength: 80,
     customInspect: false
-  }).replace(/:\/\/[^\s'"`]*@/g, '://…@')
+  })
+}
+
+/** Of a string that may be a URL; with everything up to its last `@`, as passwords may be wrongly encoded. */
+function withoutPassword (value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const [start, end] = [value.indexOf('://'), value.lastIndexOf('@')]
+  return start === -1 || end < start ? value : `${value.slice(0, start)}://…${value.slice(end)}`
 }
 
 function kindOf (value: unknown): string {
