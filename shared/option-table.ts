@@ -3,7 +3,8 @@ import { nearestBy } from './nearest.ts'
 
 /*
  * Options by tables: each says the rule and the default of an option, and every message names the option, its rule and
- * the value. What relates two options to each other is checked beside its table.
+ * the value. What relates two options to each other is checked beside its table. Tables in files with public types are
+ * `@internal`: no public declaration may import from here.
  *
  * Options come from JavaScript and the environment too, where no compiler checks them.
  */

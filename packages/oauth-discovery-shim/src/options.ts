@@ -81,6 +81,7 @@ interface Given extends Omit<Settings, 'mcpPath'> {
 // RFC 6749 §3.3; the challenge quotes them.
 export const SCOPES = 'scope tokens without spaces and quotes'
 
+/** @internal */
 export const TABLE: Table<Given> = {
   publicBaseUrl: {
     holds: (value) => isWebUrl(value) && !/[?#]/.test(value) && new URL(value).pathname === '/',

@@ -28,6 +28,7 @@ export type Limits = Required<LimitOptions>
 
 const COUNT = integer(1, 2 ** 31 - 1)
 
+/** @internal */
 export const LIMITS: Table<Limits> = {
   callTimeout: { ...DURATION, default: 10_000 },
   attemptTimeout: { ...DURATION, default: 4000 },

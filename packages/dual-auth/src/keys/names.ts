@@ -40,6 +40,7 @@ export function dialectOf (knex: Knex): 'postgresql' | OtherDialect {
   return dialect
 }
 
+/** @internal */
 export const NAMES: Table<Required<TableOptions>> = {
   table: {
     holds: (name) => typeof name === 'string' && TABLE.test(name),

@@ -4,6 +4,7 @@ import type { Rule } from '#shared/option-table'
 /** A key, or several, newest first: the first one seals, all of them open. */
 export type Secret = string | readonly [string, ...string[]]
 
+/** @internal */
 export const SECRET: Rule = {
   holds: (secret) => isSecret(secret) || (Array.isArray(secret) && secret.length > 0 && secret.every(isSecret)),
   rule: 'must be a string of at least 32 bytes, or several',

@@ -48,6 +48,7 @@ const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
 const HEADERS = arrayOf(isFilled, 'header names')
 
+/** @internal */
 export const CALLS: Table<CallSettings> = {
   forwardHeaders: { ...HEADERS, default: ['authorization', 'x-api-key', 'traceparent', 'tracestate'] },
   resultHeaders: { ...HEADERS, default: ['content-range', 'link', 'location', 'retry-after'] },

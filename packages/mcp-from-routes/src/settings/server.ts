@@ -66,6 +66,7 @@ export type GivenServer =
     readonly [name in 'instructions' | 'allowedOrigins' | 'caller' | 'canUse']: ServerOptions[name]
   }
 
+/** @internal */
 export const SERVER: Table<GivenServer> = {
   serverInfo: { ...OBJECT, rule: 'must be an object with a name and a version', required: true },
   instructions: {

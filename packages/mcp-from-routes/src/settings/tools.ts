@@ -59,6 +59,7 @@ export interface ToolSettings extends Required<Omit<ToolOptions, 'toJsonSchema'>
   readonly toJsonSchema: ToolOptions['toJsonSchema']
 }
 
+/** @internal */
 export const TOOLS: Table<ToolSettings> = {
   exposedTag: {
     holds: (tag) => isFilled(tag) && tag !== LARGE_TAG,

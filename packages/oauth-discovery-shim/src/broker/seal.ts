@@ -11,6 +11,7 @@ export interface BrokerSecret {
   readonly secret: string
 }
 
+/** @internal */
 export const SECRETS: Rule = { ...filledArrayOf(() => true, 'secrets'), secret: true }
 
 const SECRET: Table<BrokerSecret> = {

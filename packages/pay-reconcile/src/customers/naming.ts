@@ -1,5 +1,5 @@
 import { excerpt } from '#shared/excerpt'
-import type { Complete, Table } from '#shared/option-table'
+import type { Table } from '#shared/option-table'
 import { PAY_RECONCILE_NAMESPACE_REQUIRED } from '../errors.ts'
 import type { PayCustomer } from '../provider/types.ts'
 
@@ -49,8 +49,13 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** How many values of metadata are shown. */
 const SHOWN = 10
 
-type GivenNaming = Complete<NamingOptions, 'namespace'>
+/** As they are given, with their defaults. */
+interface GivenNaming {
+  readonly namespace: string | undefined
+  readonly metadataKey: string
+}
 
+/** @internal */
 export const NAMING: Table<GivenNaming> = {
   namespace: {
     holds: (name) => typeof name === 'string' && /^[\w.-]{1,60}$/.test(name),

@@ -86,7 +86,7 @@ const SHOP: Table<Complete<OnlyShop, never>> = {
   }
 }
 
-/** Of the stores in tables. */
+/** Of the stores in tables. @internal */
 export const TABLE_OPTIONS: Table<Complete<AccountTable & Registered, 'registration'>> = {
   table: { ...TEXT, default: 'accounts' },
   columns: { ...OBJECT, default: {} },
