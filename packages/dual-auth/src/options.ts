@@ -1,22 +1,28 @@
+import {
+  arrayOf,
+  BOOLEAN,
+  type Complete,
+  DURATION,
+  filledArrayOf,
+  FUNCTION,
+  integer,
+  isFilled,
+  isObject,
+  milliseconds,
+  OBJECT,
+  oneOf,
+  type Rule,
+  type Table,
+  TEXT,
+  withoutRegistration
+} from '#shared/option-table'
 import type { ChallengeOptions } from './challenge.ts'
 import type { Pepper } from './keys/format.ts'
 import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import { LONGEST_YES, type MayUse } from './keys/may-use.ts'
 import type { ApiKeyStore } from './keys/store.ts'
-import {
-  boolean,
-  duration,
-  func,
-  integer,
-  must,
-  noOthers,
-  object,
-  ownOptions,
-  safeUrl,
-  string,
-  strings
-} from './option-checks.ts'
+import { isSafeUrl, must, settingsBy, WEB_URL } from './option-checks.ts'
 import { scopesFromRoute } from './policy.ts'
 import type { ClaimRules } from './tokens/identity.ts'
 import { INTROSPECTION, type Introspection } from './tokens/introspection.ts'
@@ -292,117 +298,60 @@ const STORE: ReadonlyArray<keyof ApiKeyStore> = [
   'takeNotices'
 ]
 
+const TABLE: Table<
+  Complete<DualAuthOptions, 'policy' | 'tokenScopes' | 'onKeyEvent'>
+> = {
+  apiKeys: { ...OBJECT, secret: true, required: true },
+  jwt: {
+    holds: (jwt) => jwt === false || jwt === 'host' || (typeof jwt === 'object' && jwt !== null),
+    rule: "must be the options of an issuer, an array of them, false or 'host'",
+    secret: true,
+    required: true
+  },
+  policy: FUNCTION,
+  scopes: { ...FUNCTION, default: scopesFromRoute },
+  tokenScopes: FUNCTION,
+  challenge: { ...OBJECT, default: {} },
+  onKeyEvent: FUNCTION
+}
+
 /**
- * Checks the options and fills in defaults. A default replaces undefined only: null is a wrong value.
+ * Checks the options and fills in defaults.
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function settingsFromOptions (options: DualAuthOptions): Settings {
-  const {
-    apiKeys: keys,
-    jwt,
-    policy,
-    scopes = scopesFromRoute,
-    tokenScopes,
-    challenge = {},
-    onKeyEvent,
-    ...rest
-  } = options
   for (const room of ['management', 'scanning']) {
     must(
-      !Object.hasOwn(rest, room),
+      !Object.hasOwn(options, room),
       `${room} is a plugin of its own: register the default export of dual-auth/${room} after dual-auth`
     )
   }
-  const { prefix: _prefix, ...unknown } = ownOptions(rest) as Record<string, unknown>
-  noOthers('', unknown)
-  const apiKeys = apiKeySettings(keys)
+  const { prefix: _prefix, ...own } = withoutRegistration(options) as { readonly prefix?: unknown }
+  const { apiKeys, jwt, policy, scopes, tokenScopes, challenge, onKeyEvent } = settingsBy(TABLE, own)
   const acceptsTokens = jwt !== false && jwt !== 'host'
   must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
   return {
-    apiKeys,
+    apiKeys: apiKeySettings(apiKeys),
     jwt: acceptsTokens ? issuerSettings(jwt) : [],
     hostSignsIn: jwt === 'host',
-    policy: policy === undefined ? () => undefined : func('policy', policy),
-    scopes: func('scopes', scopes),
-    tokenScopes: nullAsNone(func('tokenScopes', tokenScopes ?? (() => null))),
-    challenge: challengeSettings(challenge),
-    onKeyEvent: onKeyEvent === undefined ? undefined : func('onKeyEvent', onKeyEvent)
+    policy: policy ?? (() => undefined),
+    scopes,
+    tokenScopes: (route) => tokenScopes?.(route) ?? [],
+    challenge: settingsBy(CHALLENGE, challenge, 'challenge'),
+    onKeyEvent
   }
 }
 
-function nullAsNone (tokenScopes: NonNullable<DualAuthOptions['tokenScopes']>): Settings['tokenScopes'] {
-  return (route) => tokenScopes(route) ?? []
-}
-
-/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
-export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
-  const {
-    marker,
-    peppers,
-    store,
-    logN = 5,
-    headerName = 'x-api-key',
-    ownerParam = 'owner_id',
-    ownerIdFromParam,
-    mayUse,
-    mayUseCacheTime = 0,
-    maxPerOwner = 100,
-    concurrency = 3,
-    queueLength = 256,
-    storeTimeout = 2000,
-    ...rest
-  } = object('apiKeys', options)
-  noOthers('apiKeys.', rest)
-  must(isMarker(marker), `apiKeys.marker ${MARKER_RULE}`)
-  object('apiKeys.store', store)
-  must(
-    STORE.every((method) => typeof store[method] === 'function'),
-    `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`
-  )
-  must(
-    typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization',
-    'apiKeys.headerName must be the name of a header other than Authorization'
-  )
-  must(
-    ownerParam === null || (typeof ownerParam === 'string' && PARAM.test(ownerParam)),
-    'apiKeys.ownerParam must be the name of a route parameter, without its colon, or null'
-  )
-  if (mayUse !== undefined) func('apiKeys.mayUse', mayUse)
-  must(
-    integer('apiKeys.mayUseCacheTime', mayUseCacheTime, 0) <= LONGEST_YES,
-    `apiKeys.mayUseCacheTime must be at most ${LONGEST_YES} milliseconds`
-  )
-  must(
-    mayUse !== undefined || mayUseCacheTime === 0,
-    'apiKeys.mayUseCacheTime is for apiKeys.mayUse, which is not set'
-  )
-  must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
-  return {
-    marker,
-    peppers: peppersFrom(peppers),
-    store,
-    headerName: headerName.toLowerCase(),
-    logN,
-    ownerParam,
-    ownerIdFromParam: ownerIdFromParam === undefined ? undefined : idsFrom(ownerIdFromParam),
-    mayUse,
-    mayUseCacheTime,
-    maxPerOwner: integer('apiKeys.maxPerOwner', maxPerOwner, 1),
-    concurrency: integer('apiKeys.concurrency', concurrency, 1),
-    queueLength: integer('apiKeys.queueLength', queueLength, 0),
-    storeTimeout: duration('apiKeys.storeTimeout', storeTimeout)
+const CHALLENGE: Table<ChallengeOptions> = {
+  resourceMetadata: {
+    holds: (url) => typeof url === 'string' && URL.canParse(url) && /^https?:/i.test(url) && QUOTABLE.test(url),
+    rule: 'must be an absolute URL in ASCII, with http or https'
+  },
+  scope: {
+    holds: (scope) => typeof scope === 'string' && QUOTABLE.test(scope),
+    rule: 'must be scopes separated by spaces'
   }
-}
-
-function idsFrom (ids: NonNullable<ApiKeyOptions['ownerIdFromParam']>): (value: string) => string | undefined {
-  if (typeof ids === 'function') return ids
-  must(
-    Object.hasOwn(SPELLINGS, ids),
-    "apiKeys.ownerIdFromParam must be 'integer', 'uuid', 'slug', or a function that returns the id of an owner as " +
-      'you store it, or undefined for what is none'
-  )
-  return (value) => SPELLINGS[ids].test(value) ? value : undefined
 }
 
 export const MARKER_RULE =
@@ -412,20 +361,66 @@ export function isMarker (marker: unknown): marker is string {
   return typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey')
 }
 
-function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
-  must(Array.isArray(peppers) && peppers.length > 0, 'apiKeys.peppers must be a list of at least one pepper')
-  for (const [i, pepper] of peppers.entries()) {
-    const { id, secret, ...rest } = object(`apiKeys.peppers[${i}]`, pepper)
-    noOthers(`apiKeys.peppers[${i}].`, rest)
-    string(`apiKeys.peppers[${i}].id`, id)
+const API_KEYS: Table<Complete<ApiKeyOptions, 'ownerIdFromParam' | 'mayUse'>> = {
+  marker: { holds: isMarker, rule: MARKER_RULE, required: true },
+  peppers: { ...filledArrayOf(() => true, 'peppers'), secret: true, required: true },
+  store: {
+    holds: (store) => STORE.every((method) => typeof Object(store)[method] === 'function'),
+    rule: `must be a key store, with the methods ${STORE.join(', ')}`,
+    secret: true,
+    required: true
+  },
+  logN: { ...integer(1, LOG_N_LIMIT), default: 5 },
+  headerName: {
+    holds: (name) => typeof name === 'string' && HEADER.test(name) && name.toLowerCase() !== 'authorization',
+    rule: 'must be the name of a header other than Authorization',
+    default: 'x-api-key'
+  },
+  ownerParam: {
+    holds: (name) => name === null || (typeof name === 'string' && PARAM.test(name)),
+    rule: 'must be the name of a route parameter, without its colon, or null',
+    default: 'owner_id'
+  },
+  ownerIdFromParam: {
+    holds: (ids) => typeof ids === 'function' || (typeof ids === 'string' && Object.hasOwn(SPELLINGS, ids)),
+    rule: "must be 'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or " +
+      'undefined for what is none'
+  },
+  mayUse: FUNCTION,
+  mayUseCacheTime: { ...milliseconds(0, LONGEST_YES), default: 0 },
+  maxPerOwner: { ...integer(1), default: 100 },
+  concurrency: { ...integer(1), default: 3 },
+  queueLength: { ...integer(0), default: 256 },
+  storeTimeout: { ...DURATION, default: 2000 }
+}
+
+const PEPPER: Table<Pepper> = {
+  id: { ...TEXT, required: true },
+  secret: {
     // Undefined if it comes from an environment variable that is not set.
-    must(
-      (typeof secret === 'string' || secret instanceof Uint8Array) && Buffer.byteLength(secret) >= 32,
-      `apiKeys.peppers[${i}].secret must be a string or Buffer of at least 32 bytes`
-    )
+    holds: (secret) => (typeof secret === 'string' || secret instanceof Uint8Array) && Buffer.byteLength(secret) >= 32,
+    rule: 'must be a string or Buffer of at least 32 bytes',
+    secret: true,
+    required: true
   }
+}
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
+  const given = settingsBy(API_KEYS, options, 'apiKeys')
+  const { peppers, headerName, ownerIdFromParam: ids, mayUse, mayUseCacheTime } = given
+  must(
+    mayUse !== undefined || mayUseCacheTime === 0,
+    'apiKeys.mayUseCacheTime is for apiKeys.mayUse, which is not set'
+  )
+  for (const [i, pepper] of peppers.entries()) settingsBy(PEPPER, pepper, `apiKeys.peppers[${i}]`)
   must(new Set(peppers.map(({ id }) => id)).size === peppers.length, 'apiKeys.peppers must have different ids')
-  return peppers as readonly Pepper[] as ApiKeySettings['peppers']
+  return {
+    ...given,
+    peppers: peppers as readonly Pepper[] as ApiKeySettings['peppers'],
+    headerName: headerName.toLowerCase(),
+    ownerIdFromParam: typeof ids === 'string' ? (value) => SPELLINGS[ids].test(value) ? value : undefined : ids
+  }
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
@@ -446,41 +441,77 @@ export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readon
   return issuers
 }
 
+const STRINGS = arrayOf(isFilled, 'strings')
+const CLIENTS = arrayOf(isFilled, 'client ids')
+
+const JWT: Table<
+  Complete<
+    JwtOptions,
+    'tenants' | 'jwksUri' | 'jwks' | 'userClients' | 'machineClients' | 'machineScopes' | 'audience' | 'introspection'
+  >
+> = {
+  provider: { ...oneOf(...PROVIDERS), default: 'cognito' },
+  issuer: { ...WEB_URL, required: true },
+  tenants: arrayOf(isFilled, 'tenant ids'),
+  insecureHttp: { ...BOOLEAN, default: false },
+  jwksUri: WEB_URL,
+  // It may have private keys by mistake.
+  jwks: {
+    holds: (jwks) => isObject(jwks) && Array.isArray(jwks['keys']),
+    rule: 'must be a JWK Set, with a list of keys',
+    secret: true
+  },
+  userClients: {
+    holds: (clients) => clients === 'any' || CLIENTS.holds(clients),
+    rule: `${CLIENTS.rule}, or 'any'`
+  },
+  sessionTokens: { ...BOOLEAN, default: false },
+  machineClients: CLIENTS,
+  machineScopes: STRINGS,
+  audience: STRINGS,
+  insecureNoAudience: { ...BOOLEAN, default: false },
+  algorithms: {
+    ...filledArrayOf(
+      (name) => typeof name === 'string' && ASYMMETRIC.test(name),
+      'asymmetric signature algorithms, such as RS256 or ES256'
+    ),
+    default: ['RS256']
+  },
+  claims: { ...OBJECT, default: {} },
+  introspection: {
+    holds: (introspection) => Object(introspection).name === INTROSPECTION,
+    rule: `must be introspection(…) of ${INTROSPECTION}`,
+    secret: true
+  },
+  clockTolerance: { ...milliseconds(0, 60_000), default: 5_000 },
+  jwksCooldown: { ...DURATION, default: 30_000 },
+  jwksTimeout: { ...DURATION, default: 5_000 },
+  jwksRefresh: { ...DURATION, default: 600_000 },
+  jwksKeep: { ...milliseconds(1), default: 86_400_000 }
+}
+
+const CLAIM: Rule = {
+  holds: (claim) => isFilled(claim) || STRINGS.holds(claim),
+  rule: 'must be the name of a claim, or an array of names'
+}
+const CLAIMS: Table<ClaimNames> = { client: CLAIM, subject: CLAIM, username: CLAIM, groups: CLAIM, scopes: CLAIM }
+
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
-  const {
-    provider = 'cognito',
-    issuer,
-    insecureHttp = false,
-    tenants,
-    jwksUri,
-    jwks,
-    userClients,
-    sessionTokens = false,
-    machineClients,
-    machineScopes,
-    audience,
-    insecureNoAudience = false,
-    algorithms = ['RS256'],
-    claims = {},
-    introspection,
-    clockTolerance = 5_000,
-    jwksCooldown = 30_000,
-    jwksTimeout = 5_000,
-    jwksRefresh = 600_000,
-    jwksKeep = 86_400_000,
-    ...rest
-  } = object(name, options)
-  noOthers(`${name}.`, rest)
-  must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
+  const given = settingsBy(JWT, options, name)
+  const { provider, issuer, insecureHttp, tenants, jwksUri, jwks, userClients, sessionTokens, machineClients } = given
+  const { audience, insecureNoAudience, algorithms, claims, introspection } = given
+  const mustBeSafe = (option: string, url: string): void =>
+    must(
+      isSafeUrl(url, insecureHttp),
+      `${name}.${option} must be https, or http on loopback: ${name}.insecureHttp allows http, inside a network of ` +
+        'your own'
+    )
   const shape = TOKEN_SHAPES[provider]
-  const hasSessions = boolean(`${name}.sessionTokens`, sessionTokens) || shape.sessionTokens === true
+  const hasSessions = sessionTokens || shape.sessionTokens === true
   const listed = userClients === undefined && hasSessions ? [] : userClients
   const users = listed === 'any' ? undefined : listed
-  if (users !== undefined) strings(`${name}.userClients`, users, 'client ids')
-  if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
-  if (audience !== undefined) strings(`${name}.audience`, audience)
-  const insecure = { option: `${name}.insecureHttp`, isSet: boolean(`${name}.insecureHttp`, insecureHttp) }
-  safeUrl(`${name}.issuer`, issuer, insecure)
+  mustBeSafe('issuer', issuer)
+  if (jwksUri !== undefined) mustBeSafe('jwksUri', jwksUri)
   must(
     !issuer.includes(TENANT) || provider === 'entra',
     `${name}.issuer may contain ${TENANT} only with the provider entra`
@@ -526,14 +557,10 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
       'its people would be machines'
   )
   must(
-    !boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic',
+    !insecureNoAudience || provider === 'generic',
     `${name}.insecureNoAudience is for the provider generic`
   )
   if (introspection !== undefined) {
-    must(
-      (introspection as Partial<Introspection> | null)?.name === INTROSPECTION,
-      `${name}.introspection must be introspection(…) of ${INTROSPECTION}`
-    )
     must(
       shape.fromAnswer !== undefined,
       `${name}.introspection is for the providers ` +
@@ -545,86 +572,36 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
       `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that ` +
         'could name it'
     )
-    if (introspection.endpoint !== undefined) {
-      safeUrl(`${name}.introspection.endpoint`, introspection.endpoint, insecure)
-    }
+    if (introspection.endpoint !== undefined) mustBeSafe('introspection.endpoint', introspection.endpoint)
   }
   must(
     jwks === undefined || (jwksUri ?? introspection) === undefined,
     `${name}.jwks excludes ${name}.jwksUri and ${name}.introspection: nothing is read of the issuer`
   )
-  must(
-    jwks === undefined || Array.isArray(object(`${name}.jwks`, jwks).keys),
-    `${name}.jwks must be a JWK Set, with a list of keys`
-  )
-  strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
-  must(
-    algorithms.length > 0 && algorithms.every((alg) => ASYMMETRIC.test(alg)),
-    `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`
-  )
-  must(
-    integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000,
-    `${name}.clockTolerance must be at most 60000 milliseconds`
-  )
   return {
-    provider,
+    ...given,
     shape: insecureNoAudience ? { ...shape, needsAudience: false } : shape,
-    issuer,
-    insecureHttp,
-    tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
-    jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri, insecure),
-    jwks,
     userClients: users,
-    machineClients,
     sessionTokens: hasSessions,
     checkAllClients: hasSessions || claims.client !== undefined,
-    machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
-    audience,
     // One algorithm with two names, of RFC 8037 and RFC 9864.
     algorithms: algorithms.some((alg) => alg.startsWith('Ed'))
       ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)]
       : algorithms,
-    claims: claimPaths(`${name}.claims`, claims, shape.claims),
-    introspection,
-    clockTolerance,
-    jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),
-    jwksTimeout: duration(`${name}.jwksTimeout`, jwksTimeout),
-    jwksRefresh: duration(`${name}.jwksRefresh`, jwksRefresh),
-    jwksKeep: integer(`${name}.jwksKeep`, jwksKeep, 1)
+    claims: claimPaths(`${name}.claims`, claims, shape.claims)
   }
 }
 
 /** The provider's claims, with those of the host in their place. */
 function claimPaths (name: string, names: ClaimNames, standard: ClaimPaths): ClaimPaths {
-  const { client, subject, username, groups, scopes, ...rest } = object(name, names)
-  noOthers(`${name}.`, rest)
+  const own = settingsBy(CLAIMS, names, name)
   must(
-    [client].flat().join() !== 'iss',
+    [own.client].flat().join() !== 'iss',
     `${name}.client must not be iss: the tokens of other people's apps have the same. ` +
       'For sessions, which name no client, set sessionTokens, or the provider supabase'
   )
-  const own = Object.entries({ client, subject, username, groups, scopes, machineScopes: scopes })
+  const paths = Object.entries({ ...own, machineScopes: own.scopes })
     .filter((entry): entry is [string, ClaimName] => entry[1] !== undefined)
-    .map((
-      [fact, claim]
-    ) => [fact, [
-      typeof claim === 'string' ? [string(`${name}.${fact}`, claim)] : strings(`${name}.${fact}`, claim, 'names')
-    ]])
-  return { ...standard, ...Object.fromEntries(own) as Partial<ClaimPaths> }
-}
-
-function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
-  const { resourceMetadata, scope, ...rest } = object('challenge', challenge)
-  noOthers('challenge.', rest)
-  must(
-    resourceMetadata === undefined ||
-      (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && /^https?:/i.test(resourceMetadata) &&
-        QUOTABLE.test(resourceMetadata)),
-    'challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
-  )
-  must(
-    scope === undefined || (typeof scope === 'string' && QUOTABLE.test(scope)),
-    'challenge.scope must be scopes separated by spaces'
-  )
-  return challenge
+    .map(([fact, claim]) => [fact, [[claim].flat()]])
+  return { ...standard, ...Object.fromEntries(paths) as Partial<ClaimPaths> }
 }

@@ -1,13 +1,15 @@
+import { arrayOf, isFilled } from '#shared/option-table'
 import {
   DUAL_AUTH_KEY_NOT_ACCEPTED,
   DUAL_AUTH_SCOPE_INSUFFICIENT,
   DUAL_AUTH_OWNER_FORBIDDEN,
   DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT
 } from './errors.ts'
-import { must, strings } from './option-checks.ts'
+import { must } from './option-checks.ts'
 import { namesOwner } from './path-params.ts'
 import type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity } from './types.ts'
 
+const SCOPES = arrayOf(isFilled, 'scopes')
 const POLICIES: readonly unknown[] = ['jwt', 'dual', 'any-key', 'public']
 
 type PolicySettings = Pick<RuleSettings, 'policy' | 'apiKeys'>
@@ -141,12 +143,12 @@ export function keyScopesFromRoute (route: AuthRoute, scopes: RuleSettings['scop
   )
   const found = scopes(route)
   if (found === null) return null
-  const listed = strings(`scopes of ${place}`, found, 'scopes, or null for any key')
+  must(SCOPES.holds(found), `scopes of ${place} ${SCOPES.rule}, or null for any key`)
   must(
-    !listed.includes('all'),
+    !found.includes('all'),
     `scopes of ${place} must not contain 'all', which means every operation in the scopes of a key`
   )
-  return listed
+  return found
 }
 
 /** RFC 6749 §3.3, scope-token: what a token and a challenge can contain. */
@@ -154,7 +156,8 @@ export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} for a scope that no token can have */
 export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSettings['tokenScopes']): readonly string[] {
-  const scopes = strings(`tokenScopes of ${String(route.method)} ${route.url}`, tokenScopes(route), 'scopes')
+  const scopes = tokenScopes(route)
+  must(SCOPES.holds(scopes), `tokenScopes of ${String(route.method)} ${route.url} ${SCOPES.rule}`)
   for (const scope of scopes) {
     must(
       SCOPE_TOKEN.test(scope),

@@ -180,23 +180,27 @@ t.test('owners in another schema, under another key, by a knex that renames colu
 })
 
 t.test('a wrong option is an error at once', async (t) => {
+  const COLUMNS = 'knexStore.owner.columns must be a non-empty array of column names'
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   for (
     const [options, message] of [
-      [{ owners: owner }, 'knexStore.owners is not an option'],
-      [{ namedStatements: 'yes' }, 'knexStore.namedStatements must be true or false'],
-      [{ owner: 'owners' }, 'knexStore.owner must be an object'],
-      [{ owner: { ...owner, column: 'id' } }, 'knexStore.owner.column is not an option'],
-      [{ owner: { columns: ['id'] } }, 'knexStore.owner.table must be a non-empty string'],
-      [{ owner: { ...owner, table: 'owners as s' } }, 'knexStore.owner.table must be the name of a table'],
-      [{ owner: { ...owner, table: 'a.b.c' } }, 'knexStore.owner.table must be the name of a table'],
-      [{ owner: { ...owner, key: 'id::text' } }, 'knexStore.owner.key must be the name of a column'],
-      [{ owner: { ...owner, columns: 'status' } }, 'knexStore.owner.columns must be a list of column names'],
-      [{ owner: { ...owner, columns: ['*'] } }, 'knexStore.owner.columns must be a list of column names'],
-      [{ owner: { ...owner, columns: ['a?'] } }, 'knexStore.owner.columns must be a list of column names'],
-      [{ owner: { ...owner, columns: [] } }, 'knexStore.owner.columns must be a list of different column names'],
-      [{ owner: { ...owner, columns: ['a', 'a'] } }, 'knexStore.owner.columns must be a list of different column names']
+      [{ owners: owner }, 'knexStore.owners is not an option. Did you mean owner?'],
+      [{ namedStatements: 'yes' }, "knexStore.namedStatements must be true or false (got 'yes')"],
+      [{ owner: 'owners' }, "knexStore.owner must be an object (got 'owners')"],
+      [{ owner: { ...owner, column: 'id' } }, 'knexStore.owner.column is not an option. Did you mean columns?'],
+      [{ owner: { columns: ['id'] } }, 'knexStore.owner.table must be the name of a table (got undefined)'],
+      [
+        { owner: { ...owner, table: 'owners as s' } },
+        "knexStore.owner.table must be the name of a table (got 'owners as s')"
+      ],
+      [{ owner: { ...owner, table: 'a.b.c' } }, "knexStore.owner.table must be the name of a table (got 'a.b.c')"],
+      [{ owner: { ...owner, key: 'id::text' } }, "knexStore.owner.key must be the name of a column (got 'id::text')"],
+      [{ owner: { ...owner, columns: 'status' } }, `${COLUMNS} (got 'status')`],
+      [{ owner: { ...owner, columns: ['*'] } }, `${COLUMNS} (got [ '*' ])`],
+      [{ owner: { ...owner, columns: ['a?'] } }, `${COLUMNS} (got [ 'a?' ])`],
+      [{ owner: { ...owner, columns: [] } }, `${COLUMNS} (got [])`],
+      [{ owner: { ...owner, columns: ['a', 'a'] } }, 'knexStore.owner.columns must be different']
     ] as const
   ) {
     t.throws(() => knexStore(knex, options as unknown as KnexStoreOptions), {

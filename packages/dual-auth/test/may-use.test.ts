@@ -331,12 +331,13 @@ t.test('a call under way whose maker leaves: what it calls within the process is
 })
 
 t.test('wrong options stop the start', async (t) => {
+  const MAY_USE_CACHE_TIME = 'apiKeys.mayUseCacheTime must be an integer of milliseconds from 0 to 1000'
   for (
     const [apiKeys, message] of [
-      [{ mayUse: 'no' }, 'apiKeys.mayUse must be a function'],
-      [{ mayUse: null }, 'apiKeys.mayUse must be a function'],
-      [{ mayUse: () => true, mayUseCacheTime: 1001 }, 'apiKeys.mayUseCacheTime must be at most 1000 milliseconds'],
-      [{ mayUse: () => true, mayUseCacheTime: -1 }, 'apiKeys.mayUseCacheTime must be a whole number, at least 0'],
+      [{ mayUse: 'no' }, "apiKeys.mayUse must be a function (got 'no')"],
+      [{ mayUse: null }, 'apiKeys.mayUse must be a function (got null)'],
+      [{ mayUse: () => true, mayUseCacheTime: 1001 }, MAY_USE_CACHE_TIME + ' (got 1001)'],
+      [{ mayUse: () => true, mayUseCacheTime: -1 }, MAY_USE_CACHE_TIME + ' (got -1)'],
       [{ mayUseCacheTime: 500 }, 'apiKeys.mayUseCacheTime is for apiKeys.mayUse, which is not set']
     ] as const
   ) {

@@ -28,7 +28,7 @@ async function boot (options: Options): Promise<void> {
 const MARKER =
   'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start ' +
   'like a JWT (ey)'
-const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
+const PEPPERS = 'dual-auth: apiKeys.peppers must be a non-empty array of peppers'
 const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a string or Buffer of at least 32 bytes'
 const STORE =
   'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rotate, rehash, ' +
@@ -42,7 +42,12 @@ const ANY_AUDIENCE =
 const IDS =
   "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or undefined for " +
   'what is none'
+const JWT = "dual-auth: jwt must be the options of an issuer, an array of them, false or 'host'"
 const PATH = 'dual-auth: management.path must start with / and not end with it, such as /teams/:team/api-keys'
+/** The value that was passed may follow. */
+const beginning = (message: string): RegExp =>
+  new RegExp(`^${message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?: \\(got .*\\))?$`)
+
 type Wrong = [Partial<Options>, string]
 const wrong: Wrong[] = [
   ...['', 'Owner', 'owner__test', '_owner', 'owner_', '1owner', 'owner-test', 'eyowner', 'a'.repeat(17)].map((
@@ -57,7 +62,7 @@ const wrong: Wrong[] = [
   [{ apiKeys: { ...apiKeys, peppers: [null as never] } }, 'dual-auth: apiKeys.peppers[0] must be an object'],
   [
     { apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, sekret: '' } as never] } },
-    'dual-auth: apiKeys.peppers[0].sekret is not an option'
+    'dual-auth: apiKeys.peppers[0].sekret is not an option. Did you mean secret?'
   ],
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, PEPPER] } }, 'dual-auth: apiKeys.peppers must have different ids'],
   [
@@ -68,17 +73,17 @@ const wrong: Wrong[] = [
     { apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } },
     'dual-auth: apiKeys.peppers[0].id must be a non-empty string'
   ],
-  [{ apiKeys: undefined as never }, 'dual-auth: apiKeys is required'],
+  [{ apiKeys: undefined as never }, 'dual-auth: apiKeys must be an object (got undefined)'],
   [{ jwt: false, tokenScopes: () => ['read'] }, 'dual-auth: tokenScopes needs jwt: without it no tokens are accepted'],
-  [{ jwt: true as never }, 'dual-auth: jwt must be an object'],
+  [{ jwt: true as never }, JWT],
   [{ apiKeys: [] as never }, 'dual-auth: apiKeys must be an object'],
-  [{ apiKeys: { ...apiKeys, store: undefined as never } }, 'dual-auth: apiKeys.store is required'],
+  [{ apiKeys: { ...apiKeys, store: undefined as never } }, STORE],
   ...['find', 'insert', 'list', 'revoke', 'rehash', 'touch'].map((
     method
   ): Wrong => [{ apiKeys: { ...apiKeys, store: { ...memoryStore(), [method]: undefined } } }, STORE]),
-  [{ apiKeys: { ...apiKeys, logN: 0 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
-  [{ apiKeys: { ...apiKeys, logN: 16 } }, 'dual-auth: apiKeys.logN must be at most 15'],
-  [{ apiKeys: { ...apiKeys, logN: 7.5 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
+  [{ apiKeys: { ...apiKeys, logN: 0 } }, 'dual-auth: apiKeys.logN must be an integer from 1 to 15'],
+  [{ apiKeys: { ...apiKeys, logN: 16 } }, 'dual-auth: apiKeys.logN must be an integer from 1 to 15 (got 16)'],
+  [{ apiKeys: { ...apiKeys, logN: 7.5 } }, 'dual-auth: apiKeys.logN must be an integer from 1 to 15'],
   [
     { apiKeys: { ...apiKeys, headerName: 'Authorization' } },
     'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'
@@ -111,23 +116,46 @@ const wrong: Wrong[] = [
     `dual-auth: apiKeys.ownerIdFromParam is required with management by path: ${IDS}. Paths may spell one owner ` +
     'in several ways, such as 1 and 01'
   ],
-  [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
-  [{ apiKeys: { ...apiKeys, peper: [] } as never }, 'dual-auth: apiKeys.peper is not an option'],
-  [{ apiKeys: { ...apiKeys, maxPerOwner: 0 } }, 'dual-auth: apiKeys.maxPerOwner must be a whole number, at least 1'],
-  [{ apiKeys: { ...apiKeys, concurrency: 0 } }, 'dual-auth: apiKeys.concurrency must be a whole number, at least 1'],
-  [{ apiKeys: { ...apiKeys, queueLength: -1 } }, 'dual-auth: apiKeys.queueLength must be a whole number, at least 0'],
+  [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be an integer from 1 to 15'],
+  [
+    { apiKeys: { ...apiKeys, peper: [] } as never },
+    'dual-auth: apiKeys.peper is not an option. Known: marker, peppers, store, logN, headerName, ownerParam, ' +
+    'ownerIdFromParam, mayUse, mayUseCacheTime, maxPerOwner, concurrency, queueLength, storeTimeout'
+  ],
+  [
+    { apiKeys: { ...apiKeys, maxPerOwner: 0 } },
+    'dual-auth: apiKeys.maxPerOwner must be an integer, at least 1 (got 0)'
+  ],
+  [
+    { apiKeys: { ...apiKeys, concurrency: 0 } },
+    'dual-auth: apiKeys.concurrency must be an integer, at least 1 (got 0)'
+  ],
+  [
+    { apiKeys: { ...apiKeys, queueLength: -1 } },
+    'dual-auth: apiKeys.queueLength must be an integer, at least 0 (got -1)'
+  ],
   [
     { apiKeys: { ...apiKeys, storeTimeout: Infinity } },
-    'dual-auth: apiKeys.storeTimeout must be a whole number, at least 1'
+    'dual-auth: apiKeys.storeTimeout must be an integer of milliseconds from 1 to 2147483647 (got Infinity)'
   ],
-  [{ jwt: { ...jwt, issuer: 'pool' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
-  [{ jwt: { ...jwt, issuer: jwt.issuer + '\n' } }, 'dual-auth: jwt.issuer must contain no spaces and no line breaks'],
-  [{ jwt: { ...jwt, jwksUri: '/jwks' } }, 'dual-auth: jwt.jwksUri must be an https URL, or http on loopback'],
+  [
+    { jwt: { ...jwt, issuer: 'pool' } },
+    "dual-auth: jwt.issuer must be an https URL without user, password and white space (got 'pool')"
+  ],
+  [
+    { jwt: { ...jwt, issuer: jwt.issuer + '\n' } },
+    'dual-auth: jwt.issuer must be an https URL without user, password and white space'
+  ],
+  [
+    { jwt: { ...jwt, jwksUri: '/jwks' } },
+    "dual-auth: jwt.jwksUri must be an https URL without user, password and white space (got '/jwks')"
+  ],
   [
     { jwt: { ...jwt, jwksUri: 'https://user@idp.example.com/jwks' } },
-    'dual-auth: jwt.jwksUri must have no user and no password'
+    'dual-auth: jwt.jwksUri must be an https URL without user, password and white space ' +
+    "(got 'https://…@idp.example.com/jwks')"
   ],
-  [{ jwt: { ...jwt, jwks: [] as never } }, 'dual-auth: jwt.jwks must be an object'],
+  [{ jwt: { ...jwt, jwks: [] as never } }, 'dual-auth: jwt.jwks must be a JWK Set, with a list of keys (got an array)'],
   [{ jwt: { ...jwt, jwks: {} as never } }, 'dual-auth: jwt.jwks must be a JWK Set, with a list of keys'],
   [
     { jwt: { ...jwt, jwks: { keys: [] }, jwksUri: 'https://idp.example.com/jwks' } },
@@ -135,11 +163,12 @@ const wrong: Wrong[] = [
   ],
   [
     { jwt: { ...jwt, issuer: 'https://:secret@idp.example.com' } },
-    'dual-auth: jwt.issuer must have no user and no password'
+    'dual-auth: jwt.issuer must be an https URL without user, password and white space ' +
+    "(got 'https://…@idp.example.com')"
   ],
   [
     { jwt: { ...jwt, issuer: 'http://idp.example.com' } },
-    'dual-auth: jwt.issuer must be an https URL, or http on loopback: jwt.insecureHttp allows http, inside a ' +
+    'dual-auth: jwt.issuer must be https, or http on loopback: jwt.insecureHttp allows http, inside a ' +
     'network of your own'
   ],
   [{ jwt: { ...jwt, insecureHttp: 'yes' as never } }, 'dual-auth: jwt.insecureHttp must be true or false'],
@@ -147,42 +176,48 @@ const wrong: Wrong[] = [
     one
   ): Wrong => [
     { jwt: { ...one, userClients: null as never } },
-    'dual-auth: jwt.userClients must be a list of client ids'
+    "dual-auth: jwt.userClients must be an array of client ids, or 'any'"
   ]),
-  [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
-  [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
+  [{ jwt: { ...jwt, userClients: [''] } }, "dual-auth: jwt.userClients must be an array of client ids, or 'any'"],
+  [
+    { jwt: { ...jwt, userClients: 'web' as never } },
+    "dual-auth: jwt.userClients must be an array of client ids, or 'any'"
+  ],
   [
     { jwt: { ...jwt, machineScopes: 'billing/api' as never } },
-    'dual-auth: jwt.machineScopes must be a list of strings'
+    'dual-auth: jwt.machineScopes must be an array of strings'
   ],
   [
     { jwt: { ...jwt, audience: 'https://api.example.com' as never } },
-    'dual-auth: jwt.audience must be a list of strings'
+    'dual-auth: jwt.audience must be an array of strings'
   ],
-  [{ jwt: { ...jwt, jwksRefresh: 2 ** 31 } }, 'dual-auth: jwt.jwksRefresh must be less than 2^31 milliseconds'],
+  [
+    { jwt: { ...jwt, jwksRefresh: 2 ** 31 } },
+    'dual-auth: jwt.jwksRefresh must be an integer of milliseconds from 1 to 2147483647 (got 2147483648)'
+  ],
   [
     { jwt: { ...jwt, algorithms: [] } },
-    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+    'dual-auth: jwt.algorithms must be a non-empty array of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
     { jwt: { ...jwt, algorithms: ['HS256' as never] } },
-    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+    'dual-auth: jwt.algorithms must be a non-empty array of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
     { jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } },
-    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+    'dual-auth: jwt.algorithms must be a non-empty array of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
     { jwt: { ...jwt, algorithms: 'RS256' as never } },
-    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+    'dual-auth: jwt.algorithms must be a non-empty array of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
     { jwt: { ...jwt, algorithms: [['RS256']] as never } },
-    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+    'dual-auth: jwt.algorithms must be a non-empty array of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
     { jwt: { ...generic, introspection: introspection({ ...client, endpoint: 'http://idp.example.com/introspect' }) } },
-    'dual-auth: jwt.introspection.endpoint must be an https URL, or http on loopback: jwt.insecureHttp allows ' +
+    'dual-auth: jwt.introspection.endpoint must be https, or http on loopback: jwt.insecureHttp allows ' +
     'http, inside a network of your own'
   ],
   [
@@ -215,11 +250,11 @@ const wrong: Wrong[] = [
   ],
   [
     { jwt: { ...generic, machineClients: 'robot' as never } },
-    'dual-auth: jwt.machineClients must be a list of client ids'
+    'dual-auth: jwt.machineClients must be an array of client ids'
   ],
   [
     { jwt: { ...generic, machineClients: ['robot'], userClients: 5 as never } },
-    'dual-auth: jwt.userClients must be a list of client ids'
+    "dual-auth: jwt.userClients must be an array of client ids, or 'any'"
   ],
   ...[null, client, 'dual-auth/introspection'].map((plain): Wrong => [
     { jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: plain as never } },
@@ -230,7 +265,10 @@ const wrong: Wrong[] = [
     'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its ' +
     'people would be machines'
   ],
-  [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
+  [
+    { jwt: { ...jwt, machineClients: 'robot' as never } },
+    'dual-auth: jwt.machineClients must be an array of client ids'
+  ],
   ...(['iss', ['iss']] as const).map((client): Wrong => [{ jwt: { ...generic, claims: { client } } }, CLIENT_ISS]),
   [
     { jwt: { ...jwt, sessionTokens: true } },
@@ -259,12 +297,22 @@ const wrong: Wrong[] = [
     { jwt: { ...generic, userClients: 'any', audience: [API] } },
     'dual-auth: jwt.machineClients is required where jwt.userClients is any: any client could be a machine'
   ],
-  [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
-  [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],
-  [{ jwt: { ...jwt, claims: { roles: 'roles' } as never } }, 'dual-auth: jwt.claims.roles is not an option'],
+  [
+    { jwt: { ...jwt, claims: { groups: 5 as never } } },
+    'dual-auth: jwt.claims.groups must be the name of a claim, or an array of names (got 5)'
+  ],
+  [
+    { jwt: { ...jwt, claims: { groups: '' } } },
+    "dual-auth: jwt.claims.groups must be the name of a claim, or an array of names (got '')"
+  ],
+  [
+    { jwt: { ...jwt, claims: { roles: 'roles' } as never } },
+    'dual-auth: jwt.claims.roles is not an option. Known: client, subject, username, groups, scopes'
+  ],
   [
     { jwt: { ...jwt, provider: 'google' as never } },
-    'dual-auth: jwt.provider must be one of cognito, rfc9068, auth0, entra, keycloak, okta, zitadel, authentik'
+    "dual-auth: jwt.provider must be 'cognito', 'rfc9068', 'auth0', 'entra', 'keycloak', 'okta', 'zitadel', " +
+    "'authentik', 'supabase' or 'generic' (got 'google')"
   ],
   [{ jwt: { issuer: jwt.issuer } }, 'dual-auth: jwt.userClients is required with the provider cognito'],
   [
@@ -293,11 +341,23 @@ const wrong: Wrong[] = [
     { jwt: [jwt, { ...jwt, issuer: 'https://b.test', clockTolerance: 0 }] },
     'dual-auth: jwt must have the same clockTolerance for all issuers'
   ],
-  [{ jwt: [jwt, { ...jwt, issuer: 'b' }] }, 'dual-auth: jwt[1].issuer must be an https URL, or http on loopback'],
-  [{ jwt: null as never }, 'dual-auth: jwt must be an object'],
-  [{ jwt: { ...jwt, algorithm: 'RS256' } as never }, 'dual-auth: jwt.algorithm is not an option'],
-  [{ jwt: { ...jwt, clockTolerance: 60_001 } }, 'dual-auth: jwt.clockTolerance must be at most 60000 milliseconds'],
-  [{ jwt: { ...jwt, jwksCooldown: 0 } }, 'dual-auth: jwt.jwksCooldown must be a whole number, at least 1'],
+  [
+    { jwt: [jwt, { ...jwt, issuer: 'b' }] },
+    "dual-auth: jwt[1].issuer must be an https URL without user, password and white space (got 'b')"
+  ],
+  [{ jwt: null as never }, JWT],
+  [
+    { jwt: { ...jwt, algorithm: 'RS256' } as never },
+    'dual-auth: jwt.algorithm is not an option. Did you mean algorithms?'
+  ],
+  [
+    { jwt: { ...jwt, clockTolerance: 60_001 } },
+    'dual-auth: jwt.clockTolerance must be an integer of milliseconds from 0 to 60000 (got 60001)'
+  ],
+  [
+    { jwt: { ...jwt, jwksCooldown: 0 } },
+    'dual-auth: jwt.jwksCooldown must be an integer of milliseconds from 1 to 2147483647 (got 0)'
+  ],
   [
     { challenge: { resourceMetadata: '/metadata' } },
     'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
@@ -314,7 +374,7 @@ const wrong: Wrong[] = [
   [{ challenge: { scope: 5 as never } }, 'dual-auth: challenge.scope must be scopes separated by spaces'],
   [{ challenge: null as never }, 'dual-auth: challenge must be an object'],
   [{ challenge: 'https://shop.test' as never }, 'dual-auth: challenge must be an object'],
-  [{ challenge: { scopes: 'openid' } as never }, 'dual-auth: challenge.scopes is not an option'],
+  [{ challenge: { scopes: 'openid' } as never }, 'dual-auth: challenge.scopes is not an option. Did you mean scope?'],
   [{ policy: 'dual' as never }, 'dual-auth: policy must be a function'],
   [{ policy: null as never }, 'dual-auth: policy must be a function'],
   [{ scopes: ['read'] as never }, 'dual-auth: scopes must be a function'],
@@ -367,15 +427,56 @@ const wrong: Wrong[] = [
     'dual-auth: management must not have :owner in /users/:owner/api-keys and in /orgs/:owner/api-keys: ' +
     'owners of two kinds with the same id would be one. Manage the keys of one of them by owner'
   ],
-  [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
-  [{ challange: {} } as never, 'dual-auth: challange is not an option']
+  [
+    { management: { canManage: () => true, paths: [] } as never },
+    'dual-auth: management.paths is not an option. Did you mean path?'
+  ],
+  [{ challange: {} } as never, 'dual-auth: challange is not an option. Did you mean challenge?']
 ]
 
 for (const [options, message] of wrong) {
   t.test(`${message}: ${JSON.stringify(options)}`, async (t) => {
-    await t.rejects(boot({ apiKeys, jwt, ...options }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
+    await t.rejects(boot({ apiKeys, jwt, ...options }), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: beginning(message)
+    })
   })
 }
+
+t.test('no message shows a secret', async (t) => {
+  const secret = 'hunter2'
+  for (
+    const wrong of [
+      { apiKeys: secret },
+      { apiKeys: [secret] },
+      { apiKeys: { ...apiKeys, peppers: secret } },
+      { apiKeys: { ...apiKeys, peppers: [secret] } },
+      { apiKeys: { ...apiKeys, peppers: [[secret]] } },
+      { apiKeys: { ...apiKeys, peppers: { id: 'p', secret } } },
+      { apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret }] } },
+      { apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: Buffer.from(secret) }] } },
+      { apiKeys: { ...apiKeys, store: secret } },
+      { apiKeys: { ...apiKeys, store: { connection: secret } } },
+      { apiKeys: { ...apiKeys, mayUse: { secret } } },
+      { jwt: secret },
+      { jwt: { ...jwt, issuer: `https://kim:${secret}@idp.example.com` } },
+      { jwt: { ...jwt, jwksUri: `https://kim:${secret}@idp.example.com/jwks` } },
+      { jwt: { ...jwt, jwks: secret } },
+      { jwt: { ...jwt, jwks: { secret } } },
+      { jwt: { ...generic, introspection: { ...client, clientSecret: secret } } },
+      { jwt: { ...generic, introspection: secret } }
+    ]
+  ) {
+    const { message } = await boot({ apiKeys, jwt, ...wrong } as never).catch((error: Error) => error) as Error
+    t.match(message, / must be .*\(got (?:an? \w+|.*https:\/\/….*|\[Object\])\)$/)
+    t.notMatch(message, secret)
+  }
+  for (const clientSecret of [[secret], { secret }, Buffer.from(secret)]) {
+    t.throws(() => introspection({ ...client, clientSecret } as never), {
+      message: /^dual-auth: introspection\.clientSecret must be a non-empty string \(got an (?:array|object)\)$/
+    })
+  }
+})
 
 t.test('the required options alone start the server, even with the provider out of reach', async (t) => {
   await t.resolves(boot({ apiKeys, jwt }))
@@ -385,18 +486,28 @@ const wrongQuestions: Array<[IntrospectionOptions, string]> = [
   [{ clientId: 'api' } as never, 'introspection.clientSecret must be a non-empty string'],
   [
     { ...client, clientAuth: 'private_key_jwt' as never },
-    'introspection.clientAuth must be client_secret_basic or client_secret_post'
+    "introspection.clientAuth must be 'client_secret_basic' or 'client_secret_post' (got 'private_key_jwt')"
   ],
-  [{ ...client, cacheTime: 600_001 }, 'introspection.cacheTime must be at most 600000 milliseconds'],
-  [{ ...client, timeout: 0 }, 'introspection.timeout must be a whole number, at least 1'],
+  [
+    { ...client, cacheTime: 600_001 },
+    'introspection.cacheTime must be an integer of milliseconds from 0 to 600000 (got 600001)'
+  ],
+  [{ ...client, timeout: 0 }, 'introspection.timeout must be an integer of milliseconds from 1 to 2147483647 (got 0)'],
   [{ ...client, jwts: 'yes' as never }, 'introspection.jwts must be true or false'],
   [{ ...client, endpoint: 5 as never }, 'introspection.endpoint must be a non-empty string'],
-  [{ ...client, cache: 5 } as never, 'introspection.cache is not an option'],
+  [
+    { ...client, cache: 5 } as never,
+    'introspection.cache is not an option. Known: clientId, clientSecret, clientAuth, endpoint, jwts, ' +
+    'cacheTime, timeout'
+  ],
   [null as never, 'introspection must be an object']
 ]
 for (const [options, message] of wrongQuestions) {
   t.test(`${message}: ${JSON.stringify(options)}`, async (t) => {
-    t.throws(() => introspection(options), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: ${message}` })
+    t.throws(() => introspection(options), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: beginning(`dual-auth: ${message}`)
+    })
   })
 }
 
@@ -428,7 +539,7 @@ t.test("Fastify's own registration options are not ours", async (t) => {
 t.test('without any options, the first required one is named', async (t) => {
   await t.rejects(boot({} as never), {
     code: 'DUAL_AUTH_INVALID_OPTION',
-    message: 'dual-auth: apiKeys is required'
+    message: 'dual-auth: apiKeys must be an object (got undefined)'
   })
 })
 

@@ -819,8 +819,8 @@ t.test('a token scope that no token can have fails the boot', async (t) => {
         'spaces, " and \\'
       ],
       [['schön'], /must not contain 'schön'/],
-      [[''], /tokenScopes of GET \/x must be a list of scopes/],
-      ['catalog', /tokenScopes of GET \/x must be a list of scopes/]
+      [[''], /tokenScopes of GET \/x must be an array of scopes/],
+      ['catalog', /tokenScopes of GET \/x must be an array of scopes/]
     ] as const
   ) {
     const app = Fastify()
@@ -846,7 +846,7 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
     })
     t.throws(() => app.post('/x', { config: { auth: 'dual' } }, async () => ''), {
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: 'dual-auth: scopes of POST /x must be a list of scopes, or null for any key'
+      message: 'dual-auth: scopes of POST /x must be an array of scopes, or null for any key'
     })
     app.get('/open', { config: { auth: 'public' } }, async () => '')
     t.equal((await app.inject('/open')).statusCode, 200)

@@ -72,7 +72,7 @@ t.test('a table or a column that is missing is told at startup', async (t) => {
   })
   await t.rejects(createApiKeysTable(empty.knex, { tabel: 'desk_keys' } as never), {
     code: 'DUAL_AUTH_INVALID_OPTION',
-    message: 'dual-auth: createApiKeysTable.tabel is not an option'
+    message: 'dual-auth: createApiKeysTable.tabel is not an option. Did you mean table?'
   })
   await createApiKeysTable(empty.knex)
   await t.resolves(build(t, { store: knexStore(empty.knex) }))

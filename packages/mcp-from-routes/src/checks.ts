@@ -1,25 +1,21 @@
 import { fileURLToPath } from 'node:url'
+import { filledArrayOf, isFilled, type Rule, type SettingsBy, settingsByTables } from '#shared/option-table'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
-import { isObject } from './schema/json-schema.ts'
 
 /** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
 export function check (holds: boolean, option: string, rule: string): asserts holds {
   if (!holds) throw new MCP_FROM_ROUTES_INVALID_OPTION(option, rule)
 }
 
-/**
- * Checks that options are an object that has no others than these.
- * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
- */
-export function checkKeys (options: unknown, name: string, known: readonly string[]): void {
-  check(isObject(options), name, `takes an object with ${known.join(', ')}`)
-  const unknown = Object.keys(options as object).find((key) => !known.includes(key))
-  check(unknown === undefined, `${name}.${unknown}`, `is not an option. ${name} takes ${known.join(', ')}`)
-}
+/** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} that names the option, its rule and the value */
+export const settingsBy: SettingsBy = settingsByTables((option, rule) =>
+  new MCP_FROM_ROUTES_INVALID_OPTION(option, rule)
+)
 
-export function isFilled (value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
-}
+/** The path of another endpoint. */
+export const PATH: Rule = { holds: isPath, rule: 'must start with a slash and have no parameters' }
+
+export const TAGS: Rule = filledArrayOf(isFilled, 'tags')
 
 export function isPath (path: unknown): path is string {
   return typeof path === 'string' && /^\/[^?#:*]*$/.test(path)

@@ -1,7 +1,8 @@
-import { check } from './checks.ts'
-import { callSettings, type CallOptions, type CallSettings } from './settings/calls.ts'
-import { serverSettings, type ServerOptions, type ServerSettings } from './settings/server.ts'
-import { toolSettings, type ToolOptions, type ToolSettings } from './settings/tools.ts'
+import { withoutRegistration } from '#shared/option-table'
+import { check, settingsBy } from './checks.ts'
+import { CALLS, headerSettings, type CallOptions, type CallSettings } from './settings/calls.ts'
+import { SERVER, serverSettings, type ServerOptions, type ServerSettings } from './settings/server.ts'
+import { TOOLS, type ToolOptions, type ToolSettings } from './settings/tools.ts'
 
 export type { ServerInfo, ToolAccess } from './settings/server.ts'
 
@@ -11,21 +12,16 @@ export interface CoreOptions extends ServerOptions, ToolOptions, CallOptions {}
 /** The options, read and checked. */
 export interface Settings extends ServerSettings, ToolSettings, CallSettings {}
 
-/** Options that Fastify's `register` takes itself and passes on. */
-const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
-
 /**
  * Checks the options and fills in the defaults.
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
  */
 export function settingsFromOptions (options: CoreOptions): Settings {
-  const calls = callSettings(options)
-  const settings = { ...serverSettings(options, calls.toolTimeout), ...toolSettings(options), ...calls }
-  const { isAllowedOrigin, ...others } = settings
-  const known = [...Object.keys(others), 'allowedOrigins', ...OF_REGISTER]
-  for (const name in options) check(known.includes(name), name, 'is not an option')
-  const { prefix } = options as { readonly prefix?: unknown }
-  check(!prefix, 'prefix', `has no effect on a plugin of the whole app. Set path: '${String(prefix)}${settings.path}'`)
+  const { prefix, ...own } = withoutRegistration(options) as CoreOptions & { readonly prefix?: unknown }
+  const given = settingsBy({ ...SERVER, ...TOOLS, ...CALLS }, own)
+  const { allowedOrigins: _allowedOrigins, ...others } = given
+  check(!prefix, 'prefix', `has no effect on a plugin of the whole app. Set path: '${String(prefix)}${given.path}'`)
+  const settings = { ...others, ...headerSettings(given), ...serverSettings(given, given.toolTimeout) }
   checkScope(settings)
   return settings
 }

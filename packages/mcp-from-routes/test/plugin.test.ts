@@ -329,10 +329,10 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
 
 for (
   const [option, rule, values] of [
-    ['serverInfo', 'must have a name and a version', [{ name: 'x' }, undefined, { version: '1' }, {
-      name: 'x',
-      version: ''
-    }]],
+    ['serverInfo', 'must be an object with a name and a version (got undefined)', [undefined]],
+    ['serverInfo.version', 'must be a non-empty string', [{ name: 'x' }, { name: 'x', version: '' }]],
+    ['serverInfo.name', 'must be a non-empty string (got undefined)', [{ version: '1' }]],
+    ['serverInfo.titel', 'is not an option. Did you mean title?', [{ ...SERVER_INFO, titel: 'X' }]],
     ['instructions', 'must be a non-empty string or a function', ['', 5]],
     ['path', 'must start with a slash and have no parameters, wildcard, query or fragment', ['mcp', '/:x', 5]],
     ['exposedTag', 'must be a non-empty string other than large', ['', 'large']],
@@ -361,10 +361,7 @@ for (
     ['bodyLimit', "must be an integer, at least 1 (got '1mb')", ['1mb']],
     ['bodyLimit', 'must be an integer, at least 1 (got null)', [null]],
     ['jsonQuery', 'must be true or false', ['yes']],
-    ['serverInfo', 'must have a title that is a non-empty string, or no title', [{ ...SERVER_INFO, title: 5 }, {
-      ...SERVER_INFO,
-      title: ''
-    }]],
+    ['serverInfo.title', 'must be a non-empty string', [{ ...SERVER_INFO, title: 5 }, { ...SERVER_INFO, title: '' }]],
     ['impliedArguments', 'must be an object of functions', [{ id: 'x' }, null]],
     ['cacheScope', "must be 'private' or 'public' (got 'shared')", ['shared']],
     ['toolTimeout', 'must be an integer from 1 to 2147483647', [0, 2_147_483_648]],
@@ -375,15 +372,15 @@ for (
     ['output', "must be 'full', 'brief' or false (got 'short')", ['short']],
     ['resultHeaders', 'must be an array of header names', [[5]]],
     ['extensions', 'must be an array of what functions such as confirm', [{}, [{}], [() => {}], ['confirm']]],
-    ['sets', 'is not an option', [{ a: { path: '/a', tags: ['a'] } }]],
-    ['allowedOrigin', 'is not an option', [['https://a.example.com']]]
+    ['sets', 'is not an option. Known: serverInfo, ', [{ a: { path: '/a', tags: ['a'] } }]],
+    ['allowedOrigin', 'is not an option. Did you mean allowedOrigins?', [['https://a.example.com']]]
   ] as const
 ) {
   t.test(`boot fails: ${option} ${rule}`, async (t) => {
     for (const value of values) {
       const app = Fastify()
       t.teardown(() => app.close())
-      app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, [option]: value } as never)
+      app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, [option.split('.')[0]!]: value } as never)
       await t.rejects(async () => {
         await app.ready()
       }, {

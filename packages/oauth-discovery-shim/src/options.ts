@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
-import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
-import { isObject, isStrings } from './json.ts'
+import { BOOLEAN, DURATION, filledArrayOf, OBJECT, oneOf, type Table, withoutRegistration } from '#shared/option-table'
+import { must, settingsBy } from './option-checks.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 /** The options of the plugin. A wrong value or an unknown name is an error at startup. */
@@ -73,131 +73,105 @@ export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'reso
   readonly mcpPath: string
 }
 
+/** As they are given. */
+interface Given extends Omit<Settings, 'mcpPath'> {
+  readonly mcpPath: string | false
+}
+
+// RFC 6749 §3.3; the challenge quotes them.
+export const SCOPES = 'scope tokens without spaces and quotes'
+
+/** @internal */
+export const TABLE: Table<Given> = {
+  publicBaseUrl: {
+    holds: (value) => isWebUrl(value) && !/[?#]/.test(value) && new URL(value).pathname === '/',
+    rule: 'must be an http or https URL without path, query, fragment and user; a path belongs into mcpPath',
+    required: true
+  },
+  issuer: {
+    // No document names an issuer with white space, as at the end of a file.
+    holds: (value) => isWebUrl(value) && !/[?#\s]/.test(value),
+    rule: 'must be an https URL without query, fragment, user and white space',
+    required: true
+  },
+  insecureHttp: { ...BOOLEAN, default: false },
+  clientId: {
+    holds: (value) => typeof value === 'string' && /^[\x21-\x7e]*$/.test(value),
+    rule: 'must be a string of printable ASCII without spaces; it may be empty',
+    required: true
+  },
+  mcpPath: {
+    holds: (value) => value === false || isPath(value),
+    rule: 'must start with a slash and not end with one, such as /mcp, or be false',
+    default: '/mcp'
+  },
+  redirectUris: {
+    ...filledArrayOf(isCallback, 'absolute URLs such as http://localhost:7777/callback, without a fragment'),
+    default: ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback']
+  },
+  scopes: { ...filledArrayOf(isScope, SCOPES), default: ['openid', 'email', 'profile'] },
+  resourceName: { holds: (value) => typeof value === 'string', rule: 'must be a string' },
+  strictDiscovery: { ...oneOf('path', 'off'), default: 'path' },
+  advertisePkce: { ...BOOLEAN, default: true },
+  timeout: { ...DURATION, default: 3_000 },
+  refreshInterval: { ...DURATION, default: 3_600_000 },
+  config: { ...OBJECT, default: {} }
+}
+
 /**
- * Checks the options and fills in defaults. Options come from JavaScript and the environment too, where no compiler
- * checks them. A default replaces undefined only: null is a wrong value.
+ * Checks the options and fills in defaults.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
 export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settings {
-  const {
-    publicBaseUrl,
-    issuer,
-    clientId,
-    insecureHttp = false,
-    mcpPath = '/mcp',
-    redirectUris = ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'],
-    scopes = ['openid', 'email', 'profile'],
-    resourceName,
-    strictDiscovery = 'path',
-    advertisePkce = true,
-    timeout = 3_000,
-    refreshInterval = 3_600_000,
-    config = {},
-    ...rest
-  } = options
-  // Fastify passes its own registration options on
-  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<
-    string,
-    unknown
-  >
-
   must(
-    !('broker' in unknown),
+    !('broker' in options),
     'broker is not an option: register the plugin of oauth-discovery-shim/broker in place of this one, with the ' +
       'members of broker beside the other options'
   )
-  for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
-  must(typeof insecureHttp === 'boolean', 'insecureHttp must be true or false')
-  must(
-    isSafeUrl(issuer, insecureHttp),
-    'issuer must be an https URL, or http on ' +
-      `loopback${/^http:/i.test(issuer) ? ': insecureHttp allows http, inside a network of your own' : ''}`
-  )
-  must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
-  // As at the end of a file: no document names such an issuer.
-  must(!/\s/.test(issuer), 'issuer must contain no spaces and no line breaks')
-  must(
-    typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId),
-    'clientId must be a string of printable ASCII without spaces; it may be empty'
-  )
-  must(
-    mcpPath === false || isPath(mcpPath),
-    'mcpPath must start with a slash and not end with one, such as /mcp, or be false'
-  )
-  must(
-    isFilled(redirectUris) && redirectUris.every(isCallback),
-    'redirectUris must list absolute URLs such as http://localhost:7777/callback, without a fragment, as strings'
-  )
-  // RFC 6749 §3.3: the characters of a scope token; the challenge quotes it
-  must(
-    isFilled(scopes) && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
-    'scopes must list scope tokens, one per entry'
-  )
-  must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
-  must(['path', 'off'].includes(strictDiscovery), 'strictDiscovery must be path or off')
-  must(typeof advertisePkce === 'boolean', 'advertisePkce must be true or false')
-  must(isDuration(timeout), 'timeout must be a whole number of milliseconds, from 1 to 2^31 - 1')
-  must(isDuration(refreshInterval), 'refreshInterval must be a whole number of milliseconds, from 1 to 2^31 - 1')
-  must(isObject(config), 'config must be an object')
-
-  const origin = originOf(publicBaseUrl)
-
-  return {
-    publicBaseUrl: origin,
-    issuer,
-    insecureHttp,
-    clientId,
-    mcpPath: mcpPath === false ? '' : mcpPath,
-    redirectUris,
-    scopes,
-    resourceName,
-    strictDiscovery,
-    advertisePkce,
-    timeout,
-    refreshInterval,
-    config
-  }
+  return completed(settingsBy(TABLE, ownOptions(options)))
 }
 
-/** `HTTPS://Shop.Example.com:443/` → `https://shop.example.com` */
-function originOf (value: string): string {
-  must(typeof value === 'string' && URL.canParse(value), 'publicBaseUrl must be an absolute URL, as a string')
-  const { protocol, pathname, search, hash, origin } = new URL(value)
-  must(protocol === 'http:' || protocol === 'https:', 'publicBaseUrl must be http or https')
-  must(
-    pathname === '/' && !search && !hash && !hasUser(value),
-    'publicBaseUrl must be an origin without path, query, fragment or user; put a path into mcpPath'
-  )
-  return origin
+/** The options without those of Fastify's `register`. A prefix is refused by the app that has it. */
+export function ownOptions (options: object): object {
+  const { prefix: _prefix, ...own } = withoutRegistration(options) as { readonly prefix?: unknown }
+  return own
 }
 
-function hasUser (url: string): boolean {
-  const { username, password } = new URL(url)
-  return username !== '' || password !== ''
+/** @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for an issuer on http that is not allowed */
+export function completed<Read extends Given> (given: Read): Read & Settings {
+  const { publicBaseUrl, issuer, insecureHttp, mcpPath } = given
+  mustBeSafe('issuer', issuer, insecureHttp)
+  // `HTTPS://Shop.Example.com:443/` → `https://shop.example.com`
+  return { ...given, publicBaseUrl: new URL(publicBaseUrl).origin, mcpPath: mcpPath === false ? '' : mcpPath }
+}
+
+/** @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} */
+export function mustBeSafe (option: string, url: string, insecureHttp: boolean): void {
+  must(
+    isSafeUrl(url, insecureHttp),
+    `${option} must be https, or http on loopback: insecureHttp allows http, inside a network of your own`
+  )
+}
+
+function isWebUrl (value: unknown): value is string {
+  if (!isSafeUrl(value, true)) return false
+  const { username, password } = new URL(value)
+  return username === '' && password === ''
 }
 
 /** A path that a URL keeps as it is: `/..` would disappear. */
-function isPath (value: string): boolean {
+function isPath (value: unknown): boolean {
   return typeof value === 'string' && /^(\/[\w.~-]+)+$/.test(value) &&
     new URL(value, 'http://localhost').pathname === value
 }
 
-function isFilled (list: readonly string[]): boolean {
-  return isStrings(list) && list.length > 0
-}
-
-function isCallback (value: string): boolean {
+function isCallback (value: unknown): boolean {
   // `localhost:7777/callback` would be a URL with the scheme `localhost`
-  return URL.canParse(value) && !value.includes('#') && !/^[^/]*:\d/.test(value) &&
+  return typeof value === 'string' && URL.canParse(value) && !value.includes('#') && !/^[^/]*:\d/.test(value) &&
     new URL(value).protocol !== 'javascript:'
 }
 
-// setTimeout treats a longer wait as none, and AbortSignal.timeout rejects fractions
-function isDuration (value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0 && value < 2 ** 31
-}
-
-function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(message)
+export function isScope (value: unknown): boolean {
+  return typeof value === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value)
 }

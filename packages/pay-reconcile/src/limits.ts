@@ -1,4 +1,4 @@
-import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
+import { DURATION, integer, type Table } from '#shared/option-table'
 
 /** How long, how often and how many at once. */
 export interface LimitOptions {
@@ -26,34 +26,22 @@ export interface LimitOptions {
 
 export type Limits = Required<LimitOptions>
 
-const DEFAULTS: Limits = {
-  callTimeout: 10_000,
-  attemptTimeout: 4000,
-  attempts: 2,
-  inFlight: 4,
-  breakAfter: 5,
-  breakDuration: 10_000,
-  perSecond: 5,
-  accountsAtOnce: 2,
-  shopsAtOnce: 4,
-  leaseDuration: 30_000
-}
+const COUNT = integer(1, 2 ** 31 - 1)
 
-/** The names of the options. */
-export const LIMITS = Object.keys(DEFAULTS) as ReadonlyArray<keyof Limits>
-
-/** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
-export function limitsFrom (options: LimitOptions): Limits {
-  const limits = { ...DEFAULTS }
-  for (const name of LIMITS) {
-    const value = options[name] ?? DEFAULTS[name]
-    if (!(value > 0 && value <= 2 ** 31 - 1)) {
-      throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be a number greater than 0 and less than 2147483648`)
-    }
-    if (name !== 'perSecond' && !Number.isInteger(value)) {
-      throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be an integer`)
-    }
-    limits[name] = value
-  }
-  return limits
+/** @internal */
+export const LIMITS: Table<Limits> = {
+  callTimeout: { ...DURATION, default: 10_000 },
+  attemptTimeout: { ...DURATION, default: 4000 },
+  attempts: { ...COUNT, default: 2 },
+  inFlight: { ...COUNT, default: 4 },
+  breakAfter: { ...COUNT, default: 5 },
+  breakDuration: { ...DURATION, default: 10_000 },
+  perSecond: {
+    holds: (value) => typeof value === 'number' && value > 0 && value < 2 ** 31,
+    rule: 'must be a number greater than 0 and less than 2147483648',
+    default: 5
+  },
+  accountsAtOnce: { ...COUNT, default: 2 },
+  shopsAtOnce: { ...COUNT, default: 4 },
+  leaseDuration: { ...DURATION, default: 30_000 }
 }

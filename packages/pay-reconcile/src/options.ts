@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
+import { type Complete, filledArrayOf, FUNCTION, OBJECT, type Table, withoutRegistration } from '#shared/option-table'
 import type { Extension } from './extension.ts'
-import { extensionsFrom, refuseOptionOfExtension } from './extensions.ts'
-import { namingFrom, type Naming, type NamingOptions } from './customers/naming.ts'
-import { limitsFrom, LIMITS, type LimitOptions } from './limits.ts'
+import { EXTENSIONS, refuseOptionsOfExtensions, refuseTwice } from './extensions.ts'
+import { NAMING, namingFrom, type Naming, type NamingOptions } from './customers/naming.ts'
+import { LIMITS, type LimitOptions } from './limits.ts'
+import { must, settingsBy } from './option-checks.ts'
 import type { PayProvider } from './provider/types.ts'
 import type { RunStore } from './reconcile/types.ts'
 import type { Account, AccountStore } from './types.ts'
@@ -51,61 +52,45 @@ export type Settings = Required<Omit<PayReconcileOptions, keyof NamingOptions>> 
   readonly naming: Naming
 }
 
+const TABLE: Table<Complete<PayReconcileOptions, 'namespace' | 'runs' | 'comparedFields'>> = {
+  accounts: {
+    ...OBJECT,
+    rule: 'must be an AccountStore, such as knexAccountStore(knex)',
+    secret: true,
+    required: true
+  },
+  provider: { ...OBJECT, rule: 'must be a PayProvider, such as stripeProvider()', secret: true, required: true },
+  authorize: {
+    ...FUNCTION,
+    rule: 'must be a function: these routes show and change the accounts of every shop',
+    required: true
+  },
+  actor: { ...FUNCTION, rule: 'must be a function: the audit records who changed an account', required: true },
+  runs: { ...OBJECT, rule: 'must be a RunStore, such as knexRunStore(knex)', secret: true },
+  mayContinue: { ...FUNCTION, default: () => true },
+  prefix: {
+    holds: (prefix) => typeof prefix === 'string' && /^\/[^?#]*[^/?#]$/.test(prefix),
+    rule: 'must be a path such as /admin/accounts',
+    default: '/admin/accounts'
+  },
+  emailOf: { ...FUNCTION, default: emailInDetails },
+  comparedFields: filledArrayOf(isPath, 'fields such as email or address.city'),
+  extensions: { ...EXTENSIONS, default: [] },
+  ...NAMING,
+  ...LIMITS
+}
+
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const {
-    accounts,
-    provider,
-    authorize,
-    actor,
-    runs,
-    prefix = '/admin/accounts',
-    emailOf = emailInDetails,
-    mayContinue = () => true,
-    comparedFields = provider?.comparedFields,
-    extensions,
-    namespace,
-    metadataKey,
-    ...rest
-  } = options
-  if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
-  if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
-  if (typeof authorize !== 'function') {
-    throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
-  }
-  if (authorize.length > 2) {
-    throw invalid('authorize must take request and reply and return a promise: it gets no callback')
-  }
-  if (typeof actor !== 'function') throw invalid('actor must be a function: the audit records who changed an account')
-  if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
-  if (
-    comparedFields !== undefined &&
-    !(Array.isArray(comparedFields) && comparedFields.length > 0 && comparedFields.every(isPath))
-  ) {
-    throw invalid('comparedFields must be a list of fields such as email or address.city')
-  }
-  if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
-  // Fastify passes its own registration options on.
-  const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
-  const unknown = Object.keys(others).find((name) => !(LIMITS as readonly string[]).includes(name))
-  if (unknown !== undefined) {
-    refuseOptionOfExtension(unknown)
-    throw invalid(`${unknown} is not an option`)
-  }
-  return {
-    accounts,
-    provider,
-    authorize,
-    actor,
-    runs,
-    prefix,
-    emailOf,
-    mayContinue,
-    comparedFields,
-    naming: namingFrom({ namespace, metadataKey }),
-    extensions: extensionsFrom(extensions),
-    ...limitsFrom(options)
-  }
+  refuseOptionsOfExtensions(options)
+  const { comparedFields = Object(options.provider).comparedFields, ...others } = withoutRegistration(options)
+  const { namespace, metadataKey, ...settings } = settingsBy(TABLE, { ...others, comparedFields })
+  must(
+    settings.authorize.length <= 2,
+    'authorize must take request and reply and return a promise: it gets no callback'
+  )
+  refuseTwice(settings.extensions)
+  return { ...settings, naming: namingFrom({ namespace, metadataKey }) }
 }
 
 function isPath (value: unknown): boolean {
@@ -114,8 +99,4 @@ function isPath (value: unknown): boolean {
 
 function emailInDetails ({ details }: Account): string | undefined {
   return typeof details.email === 'string' && details.email !== '' ? details.email : undefined
-}
-
-function invalid (message: string): Error {
-  return new PAY_RECONCILE_INVALID_OPTION(message)
 }

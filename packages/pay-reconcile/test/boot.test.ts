@@ -7,14 +7,20 @@ import {
   createPayReconcileTables,
   dropPayReconcileTables,
   knexAccountStore,
-  knexRunStore
+  knexRunStore,
+  forgetAccounts
 } from '../src/knex/index.ts'
 import { csv } from '../src/csv/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
-import { webhooks } from '../src/webhooks/index.ts'
+import { startPayStandIn } from '../src/testing/index.ts'
+import { knexWebhookSecrets, webhooks } from '../src/webhooks/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 import { joined } from '../../../test/joined.ts'
+
+/** The value that was passed may follow. */
+const beginning = (message: string): RegExp =>
+  new RegExp(`^pay-reconcile: ${message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?: \\(got .*\\))?$`)
 
 t.test('wrong options are rejected at startup', async (t) => {
   const knex = await pglite.connect(t)
@@ -29,7 +35,7 @@ t.test('wrong options are rejected at startup', async (t) => {
       ['accounts must be an AccountStore, such as knexAccountStore(knex)', [{ accounts: undefined }]],
       ['provider must be a PayProvider, such as stripeProvider()', [{ provider: undefined }]],
       ['mayContinue must be a function', [{ mayContinue: true as never }]],
-      ['comparedFields must be a list of fields such as email or address.city', [
+      ['comparedFields must be a non-empty array of fields such as email or address.city', [
         { comparedFields: 'email' as never },
         { comparedFields: [] },
         { comparedFields: ['email', ''] },
@@ -41,17 +47,20 @@ t.test('wrong options are rejected at startup', async (t) => {
       }]],
       ['actor must be a function: the audit records who changed an account', [{ actor: undefined }]],
       ['prefix must be a path such as /admin/accounts', [{ prefix: '' }, { prefix: '/admin/' }]],
-      ['callTimeout must be a number greater than 0 and less than 2147483648', [
+      ['callTimeout must be an integer of milliseconds from 1 to 2147483647', [
         { callTimeout: 0 },
-        { callTimeout: 2 ** 31 }
+        { callTimeout: 2 ** 31 },
+        { callTimeout: null as never }
       ]],
-      ['attempts must be an integer', [{ attempts: 1.5 }]],
+      ['attempts must be an integer from 1 to 2147483647', [{ attempts: 1.5 }]],
+      ['emailOf must be a function', [{ emailOf: 'email' as never }]],
+      ['runs must be a RunStore, such as knexRunStore(knex)', [{ runs: knex as never }]],
       ['perSecond must be a number greater than 0 and less than 2147483648', [{ perSecond: NaN }]],
-      ['leaseDuration must be a number greater than 0 and less than 2147483648', [{ leaseDuration: Infinity }]],
+      ['leaseDuration must be an integer of milliseconds from 1 to 2147483647', [{ leaseDuration: Infinity }]],
       ['authorize must take request and reply and return a promise: it gets no callback', [{
         authorize: (_request: unknown, _reply: unknown, _done: unknown) => {}
       }]],
-      ['callTimeOut is not an option', [{ callTimeOut: 5000 }]],
+      ['callTimeOut is not an option. Did you mean callTimeout?', [{ callTimeOut: 5000 }]],
       ...['schedule', 'webhooks', 'csv'].map((name) =>
         [
           `${name} needs an extension: import { ${name} } from 'pay-reconcile/${name}' and add ${name}(…) to the ` +
@@ -72,7 +81,7 @@ t.test('wrong options are rejected at startup', async (t) => {
       app.register(payReconcile, { ...right, ...wrong } as unknown as PayReconcileOptions)
       await t.rejects(async () => {
         await app.ready()
-      }, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${message}` })
+      }, { code: 'PAY_RECONCILE_INVALID_OPTION', message: beginning(message) })
     }
   }
 })
@@ -80,12 +89,83 @@ t.test('wrong options are rejected at startup', async (t) => {
 t.test('a misspelt option of a store or of the provider is rejected, not ignored', async (t) => {
   const knex = await pglite.connect(t)
   for (
-    const [name, make] of [
-      ['keepSnapshot', () => knexAccountStore(knex, { keepSnapshot: 365 } as object)],
-      ['keepRun', () => knexRunStore(knex, { table: 'accounts', columns: { id: 'id' }, keepRun: 365 } as object)],
-      ['hostname', () => stripeProvider({ hostname: '127.0.0.1', port: 1 } as object)]
+    const [name, make, near] of [
+      ['knexAccountStore.keepSnapshot', () => knexAccountStore(knex, { keepSnapshot: 365 } as object), 'keepSnapshots'],
+      ['knexRunStore.keepRun', () => knexRunStore(knex, { keepRun: 365 } as object), 'keepRuns'],
+      ['columns.ids', () => knexRunStore(knex, { columns: { ids: 'id' } } as object)],
+      ['shop.secretkey', () => knexAccountStore(knex, { shop: { secretkey: 'sk_test_1' } } as object), 'secretKey'],
+      ['stripeProvider.platformkey', () => stripeProvider({ platformkey: 'sk_test_1' } as object), 'platformKey'],
+      [
+        'knexWebhookSecrets.openSecrets',
+        () => knexWebhookSecrets(knex, { openSecrets: (stored: string) => stored } as object),
+        'openSecret'
+      ],
+      [
+        'forgetAccounts.registration_',
+        () => forgetAccounts(knex, { accountId: '1', registration_: 'a' } as never),
+        'registration'
+      ]
     ] as const
-  ) t.throws(make, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${name} is not an option` })
+  ) {
+    await t.rejects(async () => make(), {
+      code: 'PAY_RECONCILE_INVALID_OPTION',
+      message: near === undefined
+        ? `pay-reconcile: ${name} is not an option. Known: id, shopId, name, hashName, details, customerId, email`
+        : `pay-reconcile: ${name} is not an option. Did you mean ${near}?`
+    })
+  }
+})
+
+t.test('a misspelt option of the fake provider is rejected, too', async (t) => {
+  for (
+    const [options, message] of [
+      [{ account: {} }, 'startPayStandIn.account is not an option. Did you mean accounts?'],
+      [{ accounts: { sk_test_1: { searchlags: 0 } } }, 'account.searchlags is not an option. Did you mean searchLag?']
+    ] as const
+  ) await t.rejects(startPayStandIn(options as never), { name: 'TypeError', message })
+})
+
+t.test('no message shows a secret', async (t) => {
+  const knex = await pglite.connect(t)
+  const secret = 'hunter2'
+  const right = {
+    accounts: knexAccountStore(knex),
+    provider: stripeProvider(),
+    authorize: async () => {},
+    actor: () => 'a'
+  }
+  const start = (wrong: object) => async () => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.register(payReconcile, { ...right, ...wrong } as never)
+    await app.ready()
+  }
+  for (
+    const make of [
+      start({ accounts: secret }),
+      start({ provider: secret }),
+      start({ runs: secret }),
+      start({ accounts: [`postgres://kim:${secret}@db/shop`] }),
+      start({ prefix: `https://kim:${secret}@shop.example.com/` }),
+      start({ extensions: [webhooks({ secrets: secret as never })] }),
+      start({ extensions: [webhooks({ secrets: { secret } as never })] }),
+      start({ extensions: [webhooks(secret as never)] }),
+      start({ extensions: [{ secret }] }),
+      async () => stripeProvider({ platformKey: secret }),
+      async () => stripeProvider({ platformKey: [secret] as never }),
+      async () => knexAccountStore(knex, { shop: secret as never }),
+      async () => knexAccountStore(knex, { shop: { secretKey: [secret] as never } }),
+      async () => knexAccountStore(knex, { openKey: secret as never }),
+      async () => knexWebhookSecrets(knex, { openSecret: secret as never }),
+      async () => startPayStandIn({ accounts: secret as never }),
+      async () => startPayStandIn({ accounts: { [secret]: { searchlag: 0 } as never } }),
+      async () => startPayStandIn({ accounts: { [secret]: secret as never } })
+    ]
+  ) {
+    const { message } = await make().then(() => ({ message: '' }), (error) => error)
+    t.match(message, /^(?:pay-reconcile: )?\S+ (?:must be|is not an option)/)
+    t.notMatch(message, secret)
+  }
 })
 
 t.test('an authorize that returns no promise is as good as one that does', async (t) => {

@@ -242,7 +242,7 @@ t.test('options and columns that cannot work stop startup, with their names', as
       [{ ...users, columns: { ...columns, id: 'stripe' } }, /users.stripe must not have the type jsonb/],
       [
         { ...users, columns: { ...columns, customerID: 'stripe_customer_id' } },
-        /columns.customerID is not an option; there are id, shopId/
+        /columns.customerID is not an option. Did you mean customerId\?/
       ],
       [{ ...users, columns: { ...columns, email: 'email?' } }, /columns.email must be the name of a column/],
       [{ ...users, columns: { ...columns, email: null } }, /columns.email must be the name of a column/],

@@ -43,7 +43,7 @@ t.test('a schedule that cannot be used stops startup', async (t) => {
         { check: '0 3 * * *', timezone: 'Oslo' },
         /schedule\.timezone must be the name of a time zone such as Europe\/Oslo/
       ],
-      [{ link: '0 3 * * *' }, /schedule\.link is not one of check, sync/]
+      [{ link: '0 3 * * *' }, /schedule\.link is not an option\. Known: check, sync, changes, timezone/]
     ] as const
   ) {
     await t.rejects(

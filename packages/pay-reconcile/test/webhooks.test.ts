@@ -99,11 +99,14 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
   const { changes: ___, ...accounts } = knexAccountStore(knex)
   for (
     const [{ webhooks: own, ...options }, message] of [
-      [{ webhooks: true }, /webhooks needs an object with secrets/],
-      [{ webhooks: null }, /webhooks needs an object with secrets/],
+      [{ webhooks: true }, /webhooks must be an object \(got a boolean\)/],
+      [{ webhooks: null }, /webhooks must be an object \(got null\)/],
       [{ webhooks: {} }, /webhooks\.secrets must be WebhookSecrets/],
-      [{ webhooks: { secrets, secret } }, /webhooks\.secret is not one of secrets, config, delay/],
-      [{ webhooks: { secrets, delay: 0 } }, /webhooks\.delay must be an integer from 1 to 3600000/],
+      [{ webhooks: { secrets, secret } }, /webhooks\.secret is not an option\. Did you mean secrets\?/],
+      [
+        { webhooks: { secrets, delay: 0 } },
+        /webhooks\.delay must be an integer of milliseconds from 1 to 3600000 \(got 0\)/
+      ],
       [{ webhooks: { secrets, config: [] } }, /webhooks\.config must be an object/],
       [{ webhooks: { secrets }, runs: undefined }, /webhooks needs runs with awaited and its function done/],
       [{ webhooks: { secrets }, runs }, /webhooks needs runs with awaited/],

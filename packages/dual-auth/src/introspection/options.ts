@@ -1,4 +1,5 @@
-import { boolean, duration, integer, must, noOthers, object, string } from '../option-checks.ts'
+import { BOOLEAN, DURATION, milliseconds, oneOf, type Table, TEXT } from '#shared/option-table'
+import { settingsBy } from '../option-checks.ts'
 
 /** How this API asks the issuer about tokens that it cannot read itself, RFC 7662. */
 export interface IntrospectionOptions {
@@ -36,37 +37,18 @@ export interface IntrospectionSettings extends Required<Omit<IntrospectionOption
   readonly endpoint: string | undefined
 }
 
-const LONGEST_CACHE = 600_000
+const TABLE: Table<IntrospectionSettings> = {
+  clientId: { ...TEXT, required: true },
+  clientSecret: { ...TEXT, secret: true, required: true },
+  clientAuth: { ...oneOf('client_secret_basic', 'client_secret_post'), default: 'client_secret_basic' },
+  // Whether it may be on http is up to its issuer.
+  endpoint: TEXT,
+  jwts: { ...BOOLEAN, default: false },
+  cacheTime: { ...milliseconds(0, 600_000), default: 60_000 },
+  timeout: { ...DURATION, default: 5_000 }
+}
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function introspectionSettings (options: IntrospectionOptions): IntrospectionSettings {
-  const {
-    clientId,
-    clientSecret,
-    clientAuth = 'client_secret_basic',
-    endpoint,
-    jwts = false,
-    cacheTime = 60_000,
-    timeout = 5_000,
-    ...rest
-  } = object('introspection', options)
-  noOthers('introspection.', rest)
-  must(
-    ['client_secret_basic', 'client_secret_post'].includes(clientAuth),
-    'introspection.clientAuth must be client_secret_basic or client_secret_post'
-  )
-  must(
-    integer('introspection.cacheTime', cacheTime, 0) <= LONGEST_CACHE,
-    `introspection.cacheTime must be at most ${LONGEST_CACHE} milliseconds`
-  )
-  return {
-    clientId: string('introspection.clientId', clientId),
-    clientSecret: string('introspection.clientSecret', clientSecret),
-    clientAuth,
-    // Whether it may be on http is up to its issuer.
-    endpoint: endpoint === undefined ? undefined : string('introspection.endpoint', endpoint),
-    jwts: boolean('introspection.jwts', jwts),
-    cacheTime,
-    timeout: duration('introspection.timeout', timeout)
-  }
+  return settingsBy(TABLE, options, 'introspection')
 }

@@ -146,7 +146,7 @@ export async function createTable (knex: Knex, dialect: OtherDialect, names: Tab
 export function knexTable (
   knex: Knex,
   dialect: OtherDialect,
-  options: TableOptions,
+  options: Required<TableOptions>,
   owners: Required<OwnerColumns> | undefined
 ): KeyTable<Knex.Transaction> {
   const names = tableNames(options)

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import type { ApiKeyOwner } from 'fastify'
 import type { Knex } from 'knex'
+import { filledArrayOf, type Table } from '#shared/option-table'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { readRow, STORED, storedFromRow } from './key-row.ts'
 import { foundRow, rowsOf, textOf, type Row } from './knex-rows.ts'
 import type { TableNames, TableOptions } from './names.ts'
-import { must, noOthers, object, string, strings } from '../option-checks.ts'
+import { must, settingsBy } from '../option-checks.ts'
 import { selected } from './postgres-columns.ts'
 import { isSchemaError, isUnprepared, recovering } from './postgres-errors.ts'
 import type { ApiKeyStore } from './store.ts'
@@ -77,10 +78,9 @@ interface Waiting {
 export function createLookup (
   knex: Knex,
   names: TableNames,
-  { owner, namedStatements = true }: Pick<KnexStoreOptions, 'owner' | 'namedStatements'>
+  owners: Required<OwnerColumns> | undefined,
+  namedStatements = true
 ): Lookup {
-  must(typeof namedStatements === 'boolean', 'knexStore.namedStatements must be true or false')
-  const owners = owner === undefined ? undefined : ownerColumns(owner)
   // As knex spells them: hosts may have set `wrapIdentifier`.
   const quoted = (name: string) => knex.raw('??', [name]).toSQL().sql
   const joined = owners === undefined
@@ -187,18 +187,18 @@ const UNIQUE = `select (exists (
     and indpred is null and indnkeyatts = 1
 ))::text as found`
 
-export function ownerColumns (owner: OwnerColumns): Required<OwnerColumns> {
-  const { table, key = 'id', columns, ...rest } = object('knexStore.owner', owner)
-  noOthers('knexStore.owner.', rest)
-  must(TABLE.test(string('knexStore.owner.table', table)), 'knexStore.owner.table must be the name of a table')
-  must(NAME.test(string('knexStore.owner.key', key)), 'knexStore.owner.key must be the name of a column')
-  must(
-    strings('knexStore.owner.columns', columns, 'column names').every((column) => NAME.test(column)),
-    'knexStore.owner.columns must be a list of column names'
-  )
-  must(
-    columns.length > 0 && new Set(columns).size === columns.length,
-    'knexStore.owner.columns must be a list of different column names'
-  )
-  return { table, key, columns }
+const isTable = (name: unknown): boolean => typeof name === 'string' && TABLE.test(name)
+const isName = (name: unknown): boolean => typeof name === 'string' && NAME.test(name)
+
+const OWNER: Table<Required<OwnerColumns>> = {
+  table: { holds: isTable, rule: 'must be the name of a table', required: true },
+  key: { holds: isName, rule: 'must be the name of a column', default: 'id' },
+  columns: { ...filledArrayOf(isName, 'column names'), required: true }
+}
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function ownerColumns (options: OwnerColumns): Required<OwnerColumns> {
+  const owner = settingsBy(OWNER, options, 'knexStore.owner')
+  must(new Set(owner.columns).size === owner.columns.length, 'knexStore.owner.columns must be different')
+  return owner
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import type { Table } from '#shared/option-table'
 import { must } from '../option-checks.ts'
 
 /** What the table of keys, and its column of owners, are called. */
@@ -39,13 +40,21 @@ export function dialectOf (knex: Knex): 'postgresql' | OtherDialect {
   return dialect
 }
 
-/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
-export function tableNames ({ table = 'api_keys', ownerColumn = 'owner_id' }: TableOptions): TableNames {
-  must(typeof table === 'string' && TABLE.test(table), 'knexStore.table must be the name of a table, in lower case')
-  must(
-    typeof ownerColumn === 'string' && COLUMN.test(ownerColumn),
-    'knexStore.ownerColumn must be the name of a column, in lower case'
-  )
+/** @internal */
+export const NAMES: Table<Required<TableOptions>> = {
+  table: {
+    holds: (name) => typeof name === 'string' && TABLE.test(name),
+    rule: 'must be the name of a table, in lower case',
+    default: 'api_keys'
+  },
+  ownerColumn: {
+    holds: (name) => typeof name === 'string' && COLUMN.test(name),
+    rule: 'must be the name of a column, in lower case',
+    default: 'owner_id'
+  }
+}
+
+export function tableNames ({ table, ownerColumn }: Required<TableOptions>): TableNames {
   return {
     table,
     ownerColumn,

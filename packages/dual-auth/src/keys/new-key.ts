@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { isDate } from 'node:util/types'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { type Complete, type Table, TEXT } from '#shared/option-table'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_NAME_BLANK } from '../errors.ts'
 import { errorOfField } from '../field-error.ts'
-import { must, noOthers, object, string } from '../option-checks.ts'
+import { settingsBy } from '../option-checks.ts'
 import { apiKeySettings, type ApiKeyOptions, type ApiKeySettings } from '../options.ts'
 import { fingerprint, mintKey } from './format.ts'
 import { hashFromKey } from './hash.ts'
@@ -63,6 +64,22 @@ export const KeyScopesOrAll = Type.Unsafe<string[] | 'all'>({
   description: 'read, write or operation ids. all, or left out: every operation'
 })
 
+const REQUEST: Table<Complete<KeyRequest, 'expiresAt'>> = {
+  ownerId: { ...TEXT, required: true },
+  name: {
+    holds: (name) => Value.Check(KeyName, name),
+    rule: 'must be 1 to 100 characters without control characters and lone surrogates',
+    required: true
+  },
+  scopes: {
+    holds: (scopes) => scopes === 'all' || (Value.Check(KeyScopes, scopes) && !scopes.includes('all')),
+    rule: "must be 'all', or an array of 1 to 64 different names of letters, digits and _.:/-",
+    required: true
+  },
+  expiresAt: { holds: (at) => at === null || isDate(at), rule: 'must be a Date, or null' },
+  createdBy: { ...TEXT, required: true }
+}
+
 /**
  * Creates and stores a key outside of a request, for a command or a script. The caller needs no token, but the peppers
  * and the store.
@@ -79,18 +96,8 @@ export async function createApiKey (
   onStored?: OnStored
 ): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
-  const { ownerId, name, scopes, expiresAt, createdBy, ...rest } = object('request', request)
-  // Else `scope` and `expires_at` would make a key that opens everything, for ever.
-  noOthers('', rest)
-  string('ownerId', ownerId)
-  string('createdBy', createdBy)
-  must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
-  const isList = Value.Check(KeyScopes, scopes) && !scopes.includes('all')
-  must(
-    scopes === 'all' || isList,
-    "scopes must be 'all', or a list of 1 to 64 different names of letters, digits and _.:/-"
-  )
-  must(expiresAt === undefined || expiresAt === null || isDate(expiresAt), 'expiresAt must be a Date')
+  // With `scope` and `expires_at` ignored, the key would open everything, for ever.
+  settingsBy(REQUEST, request, 'request')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
   if (!await settings.store.insert(stored, settings.maxPerOwner, onStored)) {
     throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerOwner)

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { noOthers } from '../option-checks.ts'
+import { settingsBy } from '../option-checks.ts'
 import { createTable as createOtherTable } from './knex-table.ts'
-import { dialectOf, tableNames, type TableNames, type TableOptions } from './names.ts'
+import { dialectOf, NAMES, tableNames, type TableNames, type TableOptions } from './names.ts'
 import { columnName, rowsOf } from './knex-rows.ts'
 import { definition, POSTGRES_COLUMNS } from './postgres-columns.ts'
 import { committed } from './transaction.ts'
@@ -14,15 +14,11 @@ import { committed } from './transaction.ts'
  * @throws {@link DUAL_AUTH_INVALID_OPTION} on PostgreSQL also for a table that lacks columns; elsewhere the store finds
  *   them missing when the app starts
  */
-export async function createApiKeysTable (
-  knex: Knex,
-  { table = 'api_keys', ownerColumn = 'owner_id', ...rest }: TableOptions = {}
-): Promise<void> {
-  noOthers('createApiKeysTable.', rest)
+export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
+  const names = tableNames(settingsBy(NAMES, options, 'createApiKeysTable'))
   const dialect = dialectOf(knex)
-  const names = tableNames({ table, ownerColumn })
   if (dialect !== 'postgresql') return createOtherTable(knex, dialect, names)
-  const { quotedTable, quotedOwner } = names
+  const { table, ownerColumn, quotedTable, quotedOwner } = names
   await committed(knex, async (trx) => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")

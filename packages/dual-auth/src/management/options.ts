@@ -1,7 +1,8 @@
+import { type Complete, FUNCTION, type Table, withoutRegistration } from '#shared/option-table'
 import type { FastifyRequest } from 'fastify'
 import type { Core } from '../core.ts'
 import type { OnKeyChange } from '../keys/store.ts'
-import { func, must, noOthers, object, ownOptions, string } from '../option-checks.ts'
+import { must, settingsBy } from '../option-checks.ts'
 
 /** The four routes that create, list, rotate and revoke keys. */
 export interface ManagementOptions {
@@ -42,6 +43,22 @@ export interface ManagementSettings extends Required<Omit<ManagementOptions, 'ow
   readonly owner: ManagementOptions['owner'] | undefined
 }
 
+const TABLE: Table<Complete<ManagementOptions, 'owner'>> = {
+  canManage: { ...FUNCTION, required: true },
+  onKeyChange: { ...FUNCTION, default: () => {} },
+  path: {
+    holds: (path) => typeof path === 'string' && path.startsWith('/') && !path.endsWith('/'),
+    rule: 'must start with / and not end with it, such as /teams/:team/api-keys',
+    required: true
+  },
+  owner: FUNCTION,
+  operationName: {
+    holds: (name) => typeof name === 'string' && /^[a-z]\w*$/i.test(name),
+    rule: 'must consist of letters, digits and _',
+    default: 'api_key'
+  }
+}
+
 /**
  * @param prefix - of the instance that the routes are registered on
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
@@ -51,30 +68,16 @@ export function managementSettings (
   { apiKeys: { ownerParam, ownerIdFromParam }, owners, routes }: Pick<Core, 'apiKeys' | 'owners' | 'routes'>,
   prefix: string
 ): ManagementSettings {
-  const { canManage, onKeyChange = () => {}, path, owner, operationName = 'api_key', ...rest } = object(
-    'management',
-    options
-  )
-  noOthers('management.', ownOptions(rest))
-  func('management.canManage', canManage)
-  func('management.onKeyChange', onKeyChange)
-  must(
-    /^[a-z]\w*$/i.test(string('management.operationName', operationName)),
-    'management.operationName must consist of letters, digits and _'
-  )
+  const settings = settingsBy(TABLE, withoutRegistration(options), 'management')
+  const { path, owner, operationName } = settings
   must(
     !routes.some(({ schema }) => schema?.operationId === `create_${operationName}`),
     `management.operationName must be different in each registration: there is a create_${operationName} already`
   )
-  must(
-    typeof path === 'string' && path.startsWith('/') && !path.endsWith('/'),
-    'management.path must start with / and not end with it, such as /teams/:team/api-keys'
-  )
   const isNamed = (prefix + path).split('/').includes(`:${ownerParam}`)
   if (owner !== undefined) {
-    func('management.owner', owner)
     must(!isNamed, `management.path must not contain :${ownerParam} with management.owner`)
-    return { canManage, onKeyChange, path, owner, operationName }
+    return settings
   }
   must(
     ownerParam !== null,
@@ -88,5 +91,5 @@ export function managementSettings (
       'several ways, such as 1 and 01'
   )
   owners.manage(prefix + path)
-  return { canManage, onKeyChange, path, owner, operationName }
+  return settings
 }

@@ -1,5 +1,6 @@
+import { DURATION, FUNCTION, integer, type Table, withoutRegistration } from '#shared/option-table'
 import type { OnKeyChange } from '../keys/store.ts'
-import { duration, func, integer, must, noOthers, object, ownOptions, safeUrl } from '../option-checks.ts'
+import { settingsBy, isSafeUrl, WEB_URL } from '../option-checks.ts'
 
 /** The endpoint that GitHub reports leaked keys to. */
 export interface ScanningOptions {
@@ -30,25 +31,24 @@ export interface ScanningOptions {
 /** Scanning options, checked and complete. */
 export type ScanningSettings = Required<ScanningOptions>
 
+const TABLE: Table<ScanningSettings> = {
+  path: {
+    holds: (path) => typeof path === 'string' && /^\/[^\s:*?]*$/.test(path),
+    rule: 'must start with / and have no parameters',
+    default: '/secret-scanning'
+  },
+  keysUrl: {
+    holds: (url) => WEB_URL.holds(url) && isSafeUrl(url),
+    rule: `${WEB_URL.rule}, or http on loopback`,
+    default: 'https://api.github.com/meta/public_keys/secret_scanning'
+  },
+  keysTimeout: { ...DURATION, default: 5_000 },
+  keysCooldown: { ...DURATION, default: 300_000 },
+  maxTokens: { ...integer(1), default: 1000 },
+  onKeyChange: { ...FUNCTION, default: () => {} }
+}
+
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function scanningSettings (options: ScanningOptions): ScanningSettings {
-  const {
-    path = '/secret-scanning',
-    keysUrl = 'https://api.github.com/meta/public_keys/secret_scanning',
-    keysTimeout = 5_000,
-    keysCooldown = 300_000,
-    maxTokens = 1000,
-    onKeyChange = () => {},
-    ...rest
-  } = object('scanning', options)
-  noOthers('scanning.', ownOptions(rest))
-  must(typeof path === 'string' && /^\/[^\s:*?]*$/.test(path), 'scanning.path must start with / and have no parameters')
-  return {
-    path,
-    keysUrl: safeUrl('scanning.keysUrl', keysUrl),
-    keysTimeout: duration('scanning.keysTimeout', keysTimeout),
-    keysCooldown: duration('scanning.keysCooldown', keysCooldown),
-    maxTokens: integer('scanning.maxTokens', maxTokens, 1),
-    onKeyChange: func('scanning.onKeyChange', onKeyChange)
-  }
+  return settingsBy(TABLE, withoutRegistration(options), 'scanning')
 }

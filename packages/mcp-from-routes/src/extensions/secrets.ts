@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { check } from '../checks.ts'
+import type { Rule } from '#shared/option-table'
 
 /** A key, or several, newest first: the first one seals, all of them open. */
 export type Secret = string | readonly [string, ...string[]]
 
-/** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
-export function checkSecret (secret: unknown, option: string): void {
-  check(
-    secret === undefined || isSecret(secret) || (Array.isArray(secret) && secret.length > 0 && secret.every(isSecret)),
-    option,
-    'must be a string of at least 32 bytes, or several'
-  )
+/** @internal */
+export const SECRET: Rule = {
+  holds: (secret) => isSecret(secret) || (Array.isArray(secret) && secret.length > 0 && secret.every(isSecret)),
+  rule: 'must be a string of at least 32 bytes, or several',
+  secret: true
 }
 
 function isSecret (value: unknown): boolean {

@@ -1,7 +1,7 @@
+import { arrayOf, FUNCTION, integer, isFilled, type Table } from '#shared/option-table'
 import { NEVER_FORWARDED } from '../call/headers.ts'
-import { check, isFilled } from '../checks.ts'
+import { check } from '../checks.ts'
 import type { ToolCallEvent } from '../types.ts'
-import { arrayOf, FUNCTION, integer, settingsBy, type Table } from './table.ts'
 
 /** What a call brings to its route and back, and what it may take. */
 export interface CallOptions {
@@ -48,7 +48,8 @@ const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
 const HEADERS = arrayOf(isFilled, 'header names')
 
-const TABLE: Table<CallSettings> = {
+/** @internal */
+export const CALLS: Table<CallSettings> = {
   forwardHeaders: { ...HEADERS, default: ['authorization', 'x-api-key', 'traceparent', 'tracestate'] },
   resultHeaders: { ...HEADERS, default: ['content-range', 'link', 'location', 'retry-after'] },
   bodyLimit: integer(1),
@@ -59,11 +60,10 @@ const TABLE: Table<CallSettings> = {
 }
 
 /** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
-export function callSettings (options: CallOptions): CallSettings {
-  const settings = settingsBy(TABLE, options)
-  const { forwardHeaders, resultHeaders } = settings
+export function headerSettings (
+  { forwardHeaders, resultHeaders }: CallSettings
+): Pick<CallSettings, 'forwardHeaders' | 'resultHeaders'> {
   return {
-    ...settings,
     forwardHeaders: headerNames('forwardHeaders', forwardHeaders, NEVER_FORWARDED, 'is never forwarded'),
     resultHeaders: headerNames('resultHeaders', resultHeaders, /^set-cookie$/, 'is never shown to a model')
   }

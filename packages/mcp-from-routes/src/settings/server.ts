@@ -1,8 +1,8 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import { check, isFilled, isPath, withoutSlash } from '../checks.ts'
+import { arrayOf, FUNCTION, isFilled, OBJECT, type Table, TEXT } from '#shared/option-table'
+import { isPath, settingsBy, withoutSlash } from '../checks.ts'
 import type { McpTool } from '../types.ts'
 import { within } from '../within.ts'
-import { arrayOf, FUNCTION, settingsBy, type Table } from './table.ts'
 
 /** The name and version that clients see. */
 export interface ServerInfo {
@@ -60,13 +60,15 @@ export interface ServerSettings extends Pick<ServerOptions, 'serverInfo'> {
 }
 
 /** As they are given. */
-type Given =
-  & Required<Pick<ServerOptions, 'path' | 'onRequest'>>
+export type GivenServer =
+  & Required<Pick<ServerOptions, 'serverInfo' | 'path' | 'onRequest'>>
   & {
     readonly [name in 'instructions' | 'allowedOrigins' | 'caller' | 'canUse']: ServerOptions[name]
   }
 
-const TABLE: Table<Given> = {
+/** @internal */
+export const SERVER: Table<GivenServer> = {
+  serverInfo: { ...OBJECT, rule: 'must be an object with a name and a version', required: true },
   instructions: {
     holds: (value) => isFilled(value) || typeof value === 'function',
     rule: 'must be a non-empty string or a function'
@@ -86,19 +88,19 @@ const TABLE: Table<Given> = {
   canUse: FUNCTION
 }
 
+const INFO: Table<ServerInfo> = {
+  name: { ...TEXT, required: true },
+  version: { ...TEXT, required: true },
+  title: TEXT
+}
+
 /**
  * @param timeout - how long functions of the host may take, in milliseconds
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
  */
-export function serverSettings (options: ServerOptions, timeout: number): ServerSettings {
-  const { serverInfo } = options
-  check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
-  check(
-    serverInfo.title === undefined || isFilled(serverInfo.title),
-    'serverInfo',
-    'must have a title that is a non-empty string, or no title'
-  )
-  const { instructions, path, onRequest, allowedOrigins, caller, canUse } = settingsBy(TABLE, options)
+export function serverSettings (given: GivenServer, timeout: number): ServerSettings {
+  const { serverInfo, instructions, path, onRequest, allowedOrigins, caller, canUse } = given
+  settingsBy(INFO, serverInfo, 'serverInfo')
   return {
     serverInfo,
     instructions: typeof instructions !== 'function'

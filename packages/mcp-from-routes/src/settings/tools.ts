@@ -1,10 +1,9 @@
-import { isFilled } from '../checks.ts'
+import { arrayOf, BOOLEAN, FUNCTION, integer, isFilled, oneOf, type Table } from '#shared/option-table'
 import { isObject } from '../schema/json-schema.ts'
 import type { ToJsonSchema } from '../schema/reader.ts'
 import type { ImpliedArguments } from '../tool/implied.ts'
 import { LARGE_TAG } from '../tool/tags.ts'
 import type { OutputDetail } from '../tool/trim.ts'
-import { arrayOf, BOOLEAN, FUNCTION, integer, oneOf, settingsBy, type Table } from './table.ts'
 
 /** What is a tool, and what clients see of the tools. */
 export interface ToolOptions {
@@ -60,7 +59,8 @@ export interface ToolSettings extends Required<Omit<ToolOptions, 'toJsonSchema'>
   readonly toJsonSchema: ToolOptions['toJsonSchema']
 }
 
-const TABLE: Table<ToolSettings> = {
+/** @internal */
+export const TOOLS: Table<ToolSettings> = {
   exposedTag: {
     holds: (tag) => isFilled(tag) && tag !== LARGE_TAG,
     rule: `must be a non-empty string other than ${LARGE_TAG}`,
@@ -81,9 +81,4 @@ const TABLE: Table<ToolSettings> = {
   },
   cacheTtl: { ...integer(0), default: 300_000 },
   cacheScope: { ...oneOf('private', 'public'), default: 'private' }
-}
-
-/** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
-export function toolSettings (options: ToolOptions): ToolSettings {
-  return settingsBy(TABLE, options)
 }

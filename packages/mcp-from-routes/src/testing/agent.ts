@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, ContentBlock, Tool } from '@modelcontextprotocol/client'
-import { check, checkKeys, isPath, withoutSlash } from '../checks.ts'
+import { BOOLEAN, FUNCTION, oneOf, type Table } from '#shared/option-table'
+import { PATH, settingsBy, withoutSlash } from '../checks.ts'
 import { PUBLISHED } from '../published.ts'
 import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import type { Era, McpTool } from '../types.ts'
@@ -77,6 +78,24 @@ export interface Agent {
   readonly client: Client
 }
 
+const OPTIONS: Table<
+  & Required<Omit<AgentOptions, 'path' | 'answer'>>
+  & { readonly [name in 'path' | 'answer']: AgentOptions[name] }
+> = {
+  headers: {
+    holds: (headers) => isObject(headers) && Object.values(headers).every((value) => typeof value === 'string'),
+    rule: 'must be an object of strings',
+    secret: true,
+    default: {}
+  },
+  path: PATH,
+  era: { ...oneOf('modern', 'legacy'), default: 'modern' },
+  answer: FUNCTION,
+  tasks: { ...BOOLEAN, default: false }
+}
+
+const CALL_OPTIONS: Table<Required<AgentCallOptions>> = { unchecked: { ...BOOLEAN, default: false } }
+
 const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 const HEADERS = 'mcp-from-routes/headers'
 
@@ -88,9 +107,8 @@ const HEADERS = 'mcp-from-routes/headers'
  *   {@link MCP_FROM_ROUTES_TESTING_NO_CLIENT}; an error of the SDK if the app refuses the connection
  */
 export async function agentOf (given: TestedApp | PromiseLike<TestedApp>, options: AgentOptions = {}): Promise<Agent> {
-  checkOptions(options)
+  const { headers, path, era, answer, tasks } = settingsBy(OPTIONS, options, 'agentOf')
   const app = await given
-  const { headers = {}, path, era = 'modern', answer, tasks = false } = options
   await app.ready()
   const url = new URL(pathIn(app, path), 'http://localhost')
   const { Client, StreamableHTTPClientTransport, mismatch } = await clientSdk()
@@ -129,8 +147,7 @@ export async function agentOf (given: TestedApp | PromiseLike<TestedApp>, option
   return {
     tools,
     async call (name, args = {}, options = {}) {
-      checkKeys(options, 'agent.call', ['unchecked'])
-      const { unchecked = false } = options
+      const { unchecked } = settingsBy(CALL_OPTIONS, options, 'agent.call')
       // As it travels.
       const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>
       const all = await tools()
@@ -143,20 +160,6 @@ export async function agentOf (given: TestedApp | PromiseLike<TestedApp>, option
     asked,
     client
   }
-}
-
-function checkOptions (options: AgentOptions): void {
-  checkKeys(options, 'agentOf', ['headers', 'path', 'era', 'answer', 'tasks'])
-  const { headers = {}, path = '/', era = 'modern', answer = () => 'accept', tasks = false } = options
-  check(
-    isObject(headers) && Object.values(headers).every((value) => typeof value === 'string'),
-    'agentOf.headers',
-    'must be an object of strings'
-  )
-  check(isPath(path), 'agentOf.path', 'must start with a slash and have no parameters')
-  check(era === 'modern' || era === 'legacy', 'agentOf.era', "must be 'modern' or 'legacy'")
-  check(typeof answer === 'function', 'agentOf.answer', 'must be a function')
-  check(typeof tasks === 'boolean', 'agentOf.tasks', 'must be true or false')
 }
 
 /** The path of an endpoint: the wanted one, or that of the option `path`, which is the first. */

@@ -284,7 +284,7 @@ t.test('an app that is still being made is waited for', async (t) => {
 t.test('a misspelt option of a call is no call that checks everything', async (t) => {
   const agent = await agentOf(await build(t, notes))
   await t.rejects(agent.call('create_note', {}, { uncheck: true } as never), {
-    message: /agent\.call\.uncheck is not an option\. agent\.call takes unchecked/
+    message: /agent\.call\.uncheck is not an option\. Known: unchecked/
   })
 })
 
@@ -292,12 +292,12 @@ t.test('wrong options are named', async (t) => {
   const app = await build(t, notes)
   for (
     const [options, message] of [
-      [{ key: 'x' }, 'agentOf.key is not an option. agentOf takes headers, path, era, answer, tasks'],
-      [{ headers: { authorization: undefined } }, 'agentOf.headers must be an object of strings'],
-      [{ path: 'mcp' }, 'agentOf.path must start with a slash and have no parameters'],
-      [{ era: '2026-07-28' }, "agentOf.era must be 'modern' or 'legacy'"],
-      [{ answer: 'accept' }, 'agentOf.answer must be a function'],
-      [{ tasks: 1 }, 'agentOf.tasks must be true or false']
+      [{ key: 'x' }, 'agentOf.key is not an option. Known: headers, path, era, answer, tasks'],
+      [{ headers: { authorization: undefined } }, 'agentOf.headers must be an object of strings (got an object)'],
+      [{ path: 'mcp' }, "agentOf.path must start with a slash and have no parameters (got 'mcp')"],
+      [{ era: '2026-07-28' }, "agentOf.era must be 'modern' or 'legacy' (got '2026-07-28')"],
+      [{ answer: 'accept' }, "agentOf.answer must be a function (got 'accept')"],
+      [{ tasks: 1 }, 'agentOf.tasks must be true or false (got 1)']
     ] as const
   ) {
     await t.rejects(agentOf(app, options as object), {

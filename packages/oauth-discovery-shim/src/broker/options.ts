@@ -1,11 +1,31 @@
 import { createPrivateKey } from 'node:crypto'
-import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
+import {
+  ARRAY,
+  arrayOf,
+  BOOLEAN,
+  filledArrayOf,
+  milliseconds,
+  OBJECT,
+  oneOf,
+  type Rule,
+  type Table,
+  TEXT
+} from '#shared/option-table'
 import { attempt, isObject, isStrings } from '../json.ts'
-import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from '../options.ts'
+import { CLIENT_ID, must, settingsBy } from '../option-checks.ts'
+import {
+  completed,
+  isScope,
+  ownOptions,
+  SCOPES,
+  TABLE as SHIM,
+  type OAuthDiscoveryShimOptions,
+  type Settings
+} from '../options.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
 import { grantSettings, type GrantOptions, type GrantSettings } from './grants/options.ts'
 import { redirectKind } from '../client-document/redirect-uri.ts'
-import { flawOfSecrets, type BrokerSecret } from './seal.ts'
+import { checkSecrets, SECRETS, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
 
 /** The algorithms of client assertions, of clients and of this server at the identity provider. */
@@ -134,25 +154,97 @@ export interface ClientKey {
 /** The options of the broker itself. */
 type OwnOptions = Omit<BrokerOptions, keyof OAuthDiscoveryShimOptions>
 
+/** Those without a default. */
+type Unset = 'clientSecret' | 'clientKey' | 'clientAuth' | 'store' | 'assertions' | 'grants'
+
+/** As they are given. */
+type Given = Required<Omit<OwnOptions, Unset>> & { readonly [name in Unset]: OwnOptions[name] }
+
 /** The options with every default in place, checked. */
-export interface BrokerSettings extends
-  Settings,
-  Required<
-    Omit<OwnOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'>
-  >
-{
-  readonly clientSecret: string | undefined
-  readonly clientKey: ClientKey | undefined
-  readonly clientAuth: BrokerOptions['clientAuth']
-  readonly upstream: Required<NonNullable<BrokerOptions['upstream']>>
-  readonly documents: ClientDocumentOptions | false
+export interface BrokerSettings extends Settings, Omit<Given, 'store' | 'upstream' | 'assertions' | 'grants'> {
+  readonly store: BrokerStore
+  readonly upstream: Upstream
   readonly assertions: AssertionSettings | undefined
   readonly grants: GrantSettings | undefined
   /** Whether {@link BrokerOptions.store} was left out. */
   readonly remembersAlone: boolean
 }
 
+type Upstream = Required<NonNullable<BrokerOptions['upstream']>>
+
 const DAY = 86_400_000
+// The longest that browsers keep a cookie.
+const LONGEST = 400 * DAY
+
+const TABLE: Table<Given> = {
+  secrets: { ...SECRETS, required: true },
+  clientSecret: { ...TEXT, secret: true },
+  clientKey: { ...OBJECT, secret: true },
+  clientAuth: oneOf('client_secret_basic', 'client_secret_post'),
+  clients: { ...ARRAY, default: [] },
+  registration: { ...BOOLEAN, default: true },
+  documents: {
+    holds: (documents) => documents === false || isObject(documents),
+    rule: 'must be false or an object',
+    default: {}
+  },
+  appSchemes: {
+    ...arrayOf(
+      isAppScheme,
+      'schemes of apps in lower case, without a colon, and none that browsers handle themselves'
+    ),
+    default: ['cursor', 'vscode', 'vscode-insiders', 'windsurf']
+  },
+  store: {
+    holds: (store) => typeof Object(store).raise === 'function',
+    rule: 'must be a store with the method raise',
+    secret: true
+  },
+  rememberConsent: { ...milliseconds(0, LONGEST), default: 30 * DAY },
+  refreshLifetime: { ...milliseconds(60_000, LONGEST), default: 30 * DAY },
+  refreshGrace: { ...milliseconds(0, 3_600_000), default: 60_000 },
+  requiredScopes: { ...arrayOf(isScope, SCOPES), default: [] },
+  upstream: { ...OBJECT, default: {} },
+  sendResource: { ...BOOLEAN, default: true },
+  assertions: { ...OBJECT, secret: true },
+  grants: OBJECT
+}
+
+const CLIENT_KEY: Table<ClientKey> = {
+  pem: { ...TEXT, rule: 'must be a private key, PKCS #8 in PEM', secret: true, required: true },
+  alg: oneOf(...ASSERTION_ALGORITHMS),
+  header: {
+    holds: (header) => isOfStrings(header) && !Object.hasOwn(header, 'alg'),
+    rule: 'must be an object with strings as values, and no alg'
+  },
+  audience: TEXT
+}
+
+const DOCUMENTS: Table<ClientDocumentOptions> = {
+  privateHosts: arrayOf(
+    (host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host,
+    'names of hosts in lower case, without a port'
+  ),
+  ca: { holds: (ca) => isStrings([ca].flat()), rule: 'must be certificates in PEM', secret: true }
+}
+
+const PARAMETERS: Rule = { holds: isOfStrings, rule: 'must be an object with strings as values', secret: true }
+const UPSTREAM: Table<Upstream> = {
+  authorize: { ...PARAMETERS, default: {} },
+  token: { ...PARAMETERS, default: {} }
+}
+
+const clientTable = (appSchemes: readonly string[]): Table<ListedClient> => ({
+  id: { ...CLIENT_ID, required: true },
+  name: { ...TEXT, required: true },
+  redirectUris: {
+    ...filledArrayOf(
+      (uri) => typeof uri === 'string' && redirectKind(uri, appSchemes) !== undefined,
+      'https URLs, http URLs on loopback, or URLs of appSchemes'
+    ),
+    required: true
+  }
+})
 
 /**
  * Checks the options and fills in defaults.
@@ -160,142 +252,51 @@ const DAY = 86_400_000
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
 export function settingsFromBrokerOptions (options: BrokerOptions): BrokerSettings {
-  const {
-    secrets,
-    clientSecret,
-    clientKey,
-    clientAuth,
-    clients = [],
-    registration = true,
-    documents = {},
-    appSchemes = ['cursor', 'vscode', 'vscode-insiders', 'windsurf'],
-    store,
-    rememberConsent = 30 * DAY,
-    refreshLifetime = 30 * DAY,
-    refreshGrace = 60_000,
-    requiredScopes = [],
-    upstream = {},
-    sendResource = true,
-    assertions,
-    grants,
-    ...shimOptions
-  } = options
-
-  must(!('broker' in shimOptions), 'broker is not an option here: what was in it is beside the other options')
+  must(!('broker' in options), 'broker is not an option here: what was in it is beside the other options')
   must(
-    !('strictDiscovery' in shimOptions),
+    !('strictDiscovery' in options),
     'strictDiscovery is not an option of the broker: its documents are the second pair, which is always served'
   )
-  const settings = settingsFromOptions(shimOptions)
-  const { publicBaseUrl, issuer, insecureHttp, clientId } = settings
+  const given = completed(settingsBy({ ...SHIM, ...TABLE }, ownOptions(options)))
+  const { publicBaseUrl, issuer, insecureHttp, clientId, secrets, clientSecret, clientKey, clientAuth } = given
+  const { clients, registration, documents, appSchemes, store, assertions, grants } = given
+
   must(clientId !== '', 'clientId must not be empty: it is that of this server at the identity provider')
   const { protocol, hostname } = new URL(publicBaseUrl)
   must(
     protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname),
     'publicBaseUrl must be https, or http on loopback: codes and tokens pass through this server'
   )
-  const flaw = flawOfSecrets(secrets)
-  must(flaw === undefined, `secrets${flaw}`)
-  must(
-    clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''),
-    'clientSecret must be a non-empty string'
-  )
+  checkSecrets(secrets, 'secrets')
   must(clientSecret === undefined || clientKey === undefined, 'clientSecret and clientKey exclude each other')
-  must(
-    clientAuth === undefined ||
-      (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)),
-    'clientAuth must be client_secret_basic or client_secret_post, with a clientSecret'
-  )
-  if (clientKey !== undefined) mustBeKey(clientKey)
-  must(
-    isStrings(requiredScopes) && requiredScopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
-    'requiredScopes must list scope tokens, one per entry'
-  )
-  must(isObject(upstream), 'upstream must be an object')
-  const { authorize = {}, token = {}, ...others } = upstream
-  for (const name of Object.keys(others)) must(false, `upstream.${name} is not an option`)
-  for (const [leg, parameters] of Object.entries({ authorize, token })) {
-    must(isObject(parameters) && isStrings(Object.values(parameters)), `upstream.${leg} must have strings as values`)
-    for (const name of Object.keys(parameters)) {
-      must(!OWN.has(name), `upstream.${leg}.${name} is set by the broker itself`)
-    }
+  must(clientAuth === undefined || clientSecret !== undefined, 'clientAuth needs a clientSecret')
+  if (clientKey !== undefined) checkKey(clientKey)
+  const upstream = settingsBy(UPSTREAM, given.upstream, 'upstream')
+  for (const [leg, parameters] of Object.entries(upstream)) {
+    const own = Object.keys(parameters).find((name) => OWN.has(name))
+    must(own === undefined, `upstream.${leg}.${own} is set by the broker itself`)
   }
-  must(typeof registration === 'boolean', 'registration must be true or false')
-  must(
-    isStrings(appSchemes) && appSchemes.every((scheme) => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
-    'appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves'
-  )
-  must(Array.isArray(clients), 'clients must be a list')
-  for (const [i, client] of clients.entries()) {
-    must(
-      isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id),
-      `clients[${i}].id must be 1 to 500 characters of printable ASCII`
-    )
-    must(typeof client.name === 'string' && client.name !== '', `clients[${i}].name must be a non-empty string`)
-    must(
-      isStrings(client.redirectUris) && client.redirectUris.length > 0 &&
-        client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
-      `clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`
-    )
-  }
+  const clientOptions = clientTable(appSchemes)
+  for (const [i, client] of clients.entries()) settingsBy(clientOptions, client, `clients[${i}]`)
   must(new Set(clients.map(({ id }) => id)).size === clients.length, 'clients must have different ids')
-  must(documents === false || isObject(documents), 'documents must be false or an object')
-  if (documents !== false) {
-    const { privateHosts = [], ca, ...others } = documents
-    for (const name of Object.keys(others)) must(false, `documents.${name} is not an option`)
-    must(
-      isStrings(privateHosts) &&
-        privateHosts.every((host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host),
-      'documents.privateHosts must list names of hosts in lower case, without a port'
-    )
-    must(ca === undefined || isStrings([ca].flat()), 'documents.ca must be certificates in PEM')
-  }
-  must(
-    store === undefined || (isObject(store) && typeof store.raise === 'function'),
-    'store must be a store with the method raise'
-  )
-  must(isWait(rememberConsent), 'rememberConsent must be a whole number of milliseconds, from 0 to 400 days')
-  must(
-    isWait(refreshLifetime) && refreshLifetime >= 60_000,
-    'refreshLifetime must be a whole number of milliseconds, from a minute to 400 days'
-  )
-  must(
-    isWait(refreshGrace) && refreshGrace <= 3_600_000,
-    'refreshGrace must be a whole number of milliseconds, from 0 to an hour'
-  )
-  must(typeof sendResource === 'boolean', 'sendResource must be true or false')
+  if (documents !== false) settingsBy(DOCUMENTS, documents, 'documents')
   must(
     registration || documents !== false || clients.length > 0 || assertions !== undefined,
     'registration, documents and clients admit no client: allow or list one'
   )
 
   return {
-    ...settings,
-    secrets,
-    clientSecret,
-    clientKey,
-    clientAuth,
-    clients,
-    registration,
-    documents,
-    appSchemes,
+    ...given,
     store: store ?? memoryBrokerStore(),
     remembersAlone: store === undefined,
-    rememberConsent,
-    refreshLifetime,
-    refreshGrace,
-    requiredScopes,
-    upstream: { authorize, token },
-    sendResource,
-    assertions: assertions === undefined
-      ? undefined
-      : assertionSettings(assertions, {
-        own: `${publicBaseUrl}/oauth`,
-        http: insecureHttp,
-        documents: documents !== false,
-        others: clients.map(({ id }) => id)
-      }),
-    grants: grants === undefined ? undefined : grantSettings(grants, issuer, store !== undefined)
+    upstream,
+    assertions: assertions && assertionSettings(assertions, {
+      own: `${publicBaseUrl}/oauth`,
+      http: insecureHttp,
+      documents: documents !== false,
+      others: clients.map(({ id }) => id)
+    }),
+    grants: grants && grantSettings(grants, issuer, store !== undefined)
   }
 }
 
@@ -321,24 +322,13 @@ const OWN = new Set([
   'request_uri'
 ])
 
-function mustBeKey (key: ClientKey): void {
-  must(isObject(key), 'clientKey must be an object')
-  const { pem, alg = 'RS256', header = {}, audience, ...unknown } = key
-  for (const name of Object.keys(unknown)) must(false, `clientKey.${name} is not an option`)
-  must(ASSERTION_ALGORITHMS.includes(alg), `clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
-  must(
-    isObject(header) && isStrings(Object.values(header)) && !('alg' in header),
-    'clientKey.header must have strings as values, and no alg'
-  )
-  must(
-    audience === undefined || (typeof audience === 'string' && audience !== ''),
-    'clientKey.audience must be a non-empty string'
-  )
+function checkKey (key: ClientKey): void {
+  const { pem, alg = 'RS256' } = settingsBy(CLIENT_KEY, key, 'clientKey')
   must(isKeyFor(alg, pem), `clientKey.pem must be a private key for ${alg}, PKCS #8 in PEM`)
 }
 
 function isKeyFor (alg: string, pem: string): boolean {
-  if (typeof pem !== 'string' || !pem.includes('BEGIN PRIVATE KEY')) return false
+  if (!pem.includes('BEGIN PRIVATE KEY')) return false
   const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } =
     attempt(() => createPrivateKey(pem)) ?? {}
   if (alg === 'ES256') return curve === 'prime256v1'
@@ -365,11 +355,10 @@ const DANGEROUS = new Set([
   'view-source'
 ])
 
-// 400 days is the longest that browsers keep a cookie.
-function isWait (value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0 && value <= 400 * DAY
+function isAppScheme (scheme: unknown): boolean {
+  return typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)
 }
 
-function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(message)
+function isOfStrings (value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && isStrings(Object.values(value))
 }

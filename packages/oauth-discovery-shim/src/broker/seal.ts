@@ -1,5 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { decrypt, encrypt, encryptedFrom, wordFrom } from '#shared/aes-gcm'
+import { filledArrayOf, type Rule, type Table } from '#shared/option-table'
+import { must, settingsBy } from '../option-checks.ts'
 
 /** A secret and its id, which every sealed value carries. */
 export interface BrokerSecret {
@@ -9,17 +11,26 @@ export interface BrokerSecret {
   readonly secret: string
 }
 
-/** What is wrong with a list of secrets, as the end of a sentence that begins with its name. */
-export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undefined {
-  if (!Array.isArray(secrets) || secrets.length === 0) return ' must be a list of at least one secret'
-  for (const [i, one] of secrets.entries()) {
-    const { id, secret } = Object(one) as Record<string, unknown>
-    if (typeof id !== 'string' || !/^[\w-]{1,32}$/.test(id)) return `[${i}].id must be 1 to 32 letters, digits, - or _`
-    if (typeof secret !== 'string' || Buffer.byteLength(secret) < 32) {
-      return `[${i}].secret must be a string of at least 32 bytes`
-    }
-  }
-  return new Set(secrets.map(({ id }) => id)).size === secrets.length ? undefined : ' must have different ids'
+/** @internal */
+export const SECRETS: Rule = { ...filledArrayOf(() => true, 'secrets'), secret: true }
+
+const SECRET: Table<BrokerSecret> = {
+  id: {
+    holds: (id) => typeof id === 'string' && /^[\w-]{1,32}$/.test(id),
+    rule: 'must be 1 to 32 letters, digits, - or _',
+    required: true
+  },
+  secret: { holds: isLong, rule: 'must be a string of at least 32 bytes', secret: true, required: true }
+}
+
+export function isLong (secret: unknown): boolean {
+  return typeof secret === 'string' && Buffer.byteLength(secret) >= 32
+}
+
+/** @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} */
+export function checkSecrets (secrets: readonly BrokerSecret[], name: string): void {
+  for (const [i, secret] of secrets.entries()) settingsBy(SECRET, secret, `${name}[${i}]`)
+  must(new Set(secrets.map(({ id }) => id)).size === secrets.length, `${name} must have different ids`)
 }
 
 /** What a value is for. A value that was sealed for one purpose cannot be opened for another. */

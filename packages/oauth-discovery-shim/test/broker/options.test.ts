@@ -54,6 +54,7 @@ t.test('a wrong option stops the boot and is named', async (t) => {
       [{ secrets: [{ id: 'a', secret: 'x'.repeat(31) }] }, 'secrets[0].secret'],
       [{ secrets: [{ id: 'a' }] }, 'secrets[0].secret'],
       [{ secrets: [...secrets, ...secrets] }, 'secrets must have different ids'],
+      [{ secrets: [{ ...secrets[0], sercet: 'x' }] }, 'secrets[0].sercet is not an option. Did you mean secret?'],
       [{ secrets, store: {} }, 'store'],
       [{ secrets, registration: 'yes' }, 'registration'],
       [{ secrets, documents: true }, 'documents'],
@@ -95,6 +96,10 @@ t.test('a wrong option stops the boot and is named', async (t) => {
         'clients[0].redirectUris'
       ],
       [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'clients[0].redirectUris'],
+      [
+        { secrets, clients: [{ redirect_uris: [] }] },
+        'clients[0].redirect_uris is not an option. Did you mean redirectUris'
+      ],
       [{ secrets, rememberConsent: -1 }, 'rememberConsent'],
       [{ secrets, rememberConsent: 401 * 86_400_000 }, 'rememberConsent'],
       [{ secrets, refreshLifetime: 1 }, 'refreshLifetime'],
@@ -114,13 +119,16 @@ t.test('a wrong option stops the boot and is named', async (t) => {
       [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'clientKey.alg'],
       [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'clientKey.header'],
       [{ secrets, clientKey: { pem: PEM, audience: '' } }, 'clientKey.audience'],
-      [{ secrets, clientKey: { pem: PEM, kid: 'x' } }, 'clientKey.kid is not an option'],
+      [
+        { secrets, clientKey: { pem: PEM, kid: 'x' } },
+        'clientKey.kid is not an option. Known: pem, alg, header, audience'
+      ],
       [{ secrets, clientKey: { pem: PEM }, clientSecret: 'x' }, 'clientSecret and clientKey exclude each other'],
       [{ secrets, clientAuth: 'client_secret_post' }, 'clientAuth'],
       [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'clientAuth'],
       [{ secrets, requiredScopes: ['a b'] }, 'requiredScopes'],
       [{ secrets, requiredScopes: 'a' }, 'requiredScopes'],
-      [{ secrets, upstream: { authorise: {} } }, 'upstream.authorise is not an option'],
+      [{ secrets, upstream: { authorise: {} } }, 'upstream.authorise is not an option. Did you mean authorize?'],
       [{ secrets, upstream: { token: { a: 1 } } }, 'upstream.token'],
       [
         { secrets, upstream: { authorize: { state: 'x' } } },
@@ -138,7 +146,7 @@ t.test('a wrong option stops the boot and is named', async (t) => {
   ) {
     t.throws(() => settingsFromBrokerOptions({ ...shimOptions, ...broker, ...more } as never), {
       code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-      message: new RegExp(`^oauth-discovery-shim: ${named.replace(/[.[\]]/g, '\\$&')}`)
+      message: new RegExp(`^oauth-discovery-shim: ${named.replace(/[.[\]()?]/g, '\\$&')}`)
     }, named)
   }
   for (const publicBaseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1']) {
@@ -172,10 +180,13 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
     const [change, named, broker = {}] of [
       [null, ' must be an object'],
       [[], ' must be an object'],
-      [{ issuers: undefined }, '.issuers must list at least one'],
-      [{ issuers: [] }, '.issuers must list at least one'],
+      [{ issuers: undefined }, '.issuers must be a non-empty array of issuers'],
+      [{ issuers: [] }, '.issuers must be a non-empty array of issuers'],
       [{ issuers: ['https://acme.example'] }, '.issuers[0] must be an object'],
-      [{ issuers: [{ issuer: 'http://acme.example' }] }, '.issuers[0].issuer must be an https URL'],
+      [
+        { issuers: [{ issuer: 'http://acme.example' }] },
+        '.issuers[0].issuer must be https, or http on loopback: insecureHttp allows http'
+      ],
       [{ issuers: [{ issuer: 'https://acme.example?x' }] }, '.issuers[0].issuer'],
       [{ issuers: [{ issuer: 'https://acme.example/{tenantid}' }] }, '.issuers[0].issuer'],
       [{ issuers: [...issuers, {}] }, '.issuers[1].issuer'],
@@ -186,12 +197,12 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
       [{ issuers: [...issuers, ...issuers] }, '.issuers must be different'],
       [{ issuers: [{ ...issuers[0], jwksUri: 'http://acme.example/keys' }] }, '.issuers[0].jwksUri'],
       [{ issuers: [{ ...issuers[0], name: 'x' }] }, '.issuers[0].name is not an option'],
-      [{ keys: undefined }, '.keys must be a list of at least one secret'],
-      [{ keys: [] }, '.keys must be a list'],
+      [{ keys: undefined }, '.keys must be a non-empty array of secrets (got undefined)'],
+      [{ keys: [] }, '.keys must be a non-empty array of secrets (got an array)'],
       [{ keys: [{ id: 'a' }] }, '.keys[0].secret'],
       [{ keys: [{ id: 'a', secret: 'x'.repeat(31) }] }, '.keys[0].secret'],
       [{ keys: [...secrets, ...secrets] }, '.keys must have different ids'],
-      [{ clients: 'agent' }, '.clients must be a list'],
+      [{ clients: 'agent' }, '.clients must be an array'],
       [{ clients: ['agent'] }, '.clients[0] must be an object'],
       [{ clients: [{ id: 'a b', secrets: ['x'.repeat(32)] }] }, '.clients[0].id'],
       [{ clients: [{ id: 'agent' }] }, '.clients[0].secrets'],
@@ -211,7 +222,7 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
   ) {
     t.throws(() => settings(change === null || Array.isArray(change) ? change : { ...whole, ...change }, broker), {
       code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-      message: new RegExp(`^oauth-discovery-shim: assertions${named.replace(/[.[\]]/g, '\\$&')}`)
+      message: new RegExp(`^oauth-discovery-shim: assertions${named.replace(/[.[\]()?]/g, '\\$&')}`)
     }, named)
   }
 })
@@ -249,6 +260,51 @@ t.test('grants: what is missing or wrong stops the boot and is named', async (t)
     })
   }
   t.doesNotThrow(() => ofTenants(() => 'somebody'))
+})
+
+t.test('no message shows a secret', async (t) => {
+  const secret = 'hunter2'
+  const store = { raise: async () => ({ raised: true } as const) }
+  const assertions = { issuers: [{ issuer: 'https://acme.example' }], keys: secrets }
+  for (
+    const wrong of [
+      { secrets: secret },
+      { secrets: [secret] },
+      { secrets: { id: 'a', secret } },
+      { secrets: [{ id: 'a', secret }] },
+      { clientSecret: [secret] },
+      { clientKey: secret },
+      { clientKey: { pem: secret } },
+      { clientKey: { pem: [secret] } },
+      { clientKey: { pem: PEM, header: { secret, alg: 'none' } } },
+      { store: { secret } },
+      { store: secret },
+      { upstream: { token: secret } },
+      { upstream: { token: { secret, a: 1 } } },
+      { upstream: { authorize: [secret] } },
+      { issuer: `https://user:${secret}@idp.example.com` },
+      { publicBaseUrl: `https://user:${secret}@shop.example.com` },
+      { assertions: secret },
+      { assertions: { ...assertions, keys: secret } },
+      { assertions: { ...assertions, keys: [secret] } },
+      { assertions: { ...assertions, keys: [{ id: 'a', secret }] } },
+      { assertions: { ...assertions, clients: secret } },
+      { assertions: { ...assertions, clients: [secret] } },
+      { assertions: { ...assertions, clients: [{ id: 'a', secrets: [secret] }] } },
+      { assertions: { ...assertions, clients: [{ id: 'a', secrets: secret }] } },
+      { store, grants: { store: { secret } } },
+      { store, grants: { store: secret } }
+    ]
+  ) {
+    let message = ''
+    try {
+      settingsFromBrokerOptions({ ...good, ...wrong } as never)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    t.match(message, / must be /)
+    t.notMatch(message, secret)
+  }
 })
 
 t.test('it is registered in place of the shim, not beside it', async (t) => {

@@ -1,5 +1,6 @@
 import { excerpt } from '#shared/excerpt'
-import { PAY_RECONCILE_INVALID_OPTION, PAY_RECONCILE_NAMESPACE_REQUIRED } from '../errors.ts'
+import type { Table } from '#shared/option-table'
+import { PAY_RECONCILE_NAMESPACE_REQUIRED } from '../errors.ts'
 import type { PayCustomer } from '../provider/types.ts'
 
 /** The values of a customer's metadata that name its account. */
@@ -48,17 +49,27 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** How many values of metadata are shown. */
 const SHOWN = 10
 
-/** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
-export function namingFrom ({ namespace, metadataKey: key = 'account_id' }: NamingOptions): Naming {
-  if (namespace !== undefined && !(typeof namespace === 'string' && /^[\w.-]{1,60}$/.test(namespace))) {
-    throw new PAY_RECONCILE_INVALID_OPTION('namespace must have 1 to 60 letters, digits, _, - and .')
+/** As they are given, with their defaults. */
+interface GivenNaming {
+  readonly namespace: string | undefined
+  readonly metadataKey: string
+}
+
+/** @internal */
+export const NAMING: Table<GivenNaming> = {
+  namespace: {
+    holds: (name) => typeof name === 'string' && /^[\w.-]{1,60}$/.test(name),
+    rule: 'must have 1 to 60 letters, digits, _, - and .'
+  },
+  metadataKey: {
+    // Of the provider's limits: 40 characters, no brackets.
+    holds: (key) => typeof key === 'string' && /^[\w.-]{1,40}$/.test(key) && key !== NAMESPACE_KEY,
+    rule: `must have 1 to 40 letters, digits, _, - and ., and not be ${NAMESPACE_KEY}`,
+    default: 'account_id'
   }
-  // Of the provider's limits: 40 characters, no brackets.
-  if (typeof key !== 'string' || !/^[\w.-]{1,40}$/.test(key) || key === NAMESPACE_KEY) {
-    throw new PAY_RECONCILE_INVALID_OPTION(
-      `metadataKey must have 1 to 40 letters, digits, _, - and ., and not be ${NAMESPACE_KEY}`
-    )
-  }
+}
+
+export function namingFrom ({ namespace, metadataKey: key }: GivenNaming): Naming {
   const valueIn = ({ metadata }: PayCustomer, name: string): string | undefined => {
     const strings = stringsIn(metadata)
     return Object.hasOwn(strings, name) && strings[name] !== '' ? strings[name] : undefined

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
-import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { type Complete, OBJECT, type Rule, type Table, TEXT } from '#shared/option-table'
 import { payStringIn } from '../lists/pay-string.ts'
+import { must, settingsBy } from '../option-checks.ts'
 
 /** Columns of the host's table of accounts that have other names. */
 export interface AccountColumnNames {
@@ -56,14 +57,43 @@ interface Columns {
   readonly email: string | null
 }
 
-const DEFAULTS: Columns = {
-  id: 'id',
-  shopId: 'shop_id',
-  name: 'name',
-  hashName: 'hash_name',
-  details: 'details',
-  customerId: null,
-  email: null
+// The others mean something in statements of knex, before they are quoted.
+const COLUMN: Rule = {
+  holds: (column) => typeof column === 'string' && /^[^.?:"\\]+$/.test(column),
+  rule: 'must be the name of a column'
+}
+
+const COLUMNS: Table<Columns> = {
+  id: { ...COLUMN, default: 'id' },
+  shopId: { ...COLUMN, default: 'shop_id' },
+  name: { ...COLUMN, default: 'name' },
+  hashName: {
+    holds: (column) => column === null || COLUMN.holds(column),
+    rule: `${COLUMN.rule}, or null`,
+    default: 'hash_name'
+  },
+  details: { ...COLUMN, default: 'details' },
+  customerId: { ...COLUMN, default: null },
+  email: { ...COLUMN, default: null }
+}
+
+const SHOP: Table<Complete<OnlyShop, never>> = {
+  secretKey: { ...TEXT, rule: 'must be the secret key of the provider', secret: true, required: true },
+  id: {
+    holds: (id) => typeof id === 'string' && /^[\w-]{1,100}$/.test(id),
+    rule: 'must be letters, digits, _ and -',
+    default: 'main'
+  }
+}
+
+/** Of the stores in tables. @internal */
+export const TABLE_OPTIONS: Table<Complete<AccountTable & Registered, 'registration'>> = {
+  table: { ...TEXT, default: 'accounts' },
+  columns: { ...OBJECT, default: {} },
+  registration: {
+    holds: (name) => typeof name === 'string' && /^[\w.-]{1,100}$/.test(name),
+    rule: 'must have 1 to 100 letters, digits, _, - and .'
+  }
 }
 
 /**
@@ -94,18 +124,19 @@ export interface HostTables {
   readonly columns: Columns
 }
 
-interface HostOptions extends AccountTable, Registered {
+interface HostOptions extends AccountTable {
+  readonly registration?: string | undefined
   readonly shopTable?: string
-  readonly shop?: OnlyShop
+  readonly shop?: OnlyShop | undefined
 }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 export function hostTables (
   knex: Knex,
-  { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: HostOptions
+  { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration = table }: HostOptions
 ): HostTables {
   const columns = columnsFrom(given, shop)
-  const shopId = shop && `'${onlyShop(shop)}'::text`
+  const shopId = shop && `'${settingsBy(SHOP, shop, 'shop').id}'::text`
   const quoted = (name: string): string => knex.raw('??', [name]).toString()
   const of = (row: string, column: string): string => `${row}.${quoted(column)}`
   const { customerId, email } = columns
@@ -139,7 +170,7 @@ export function hostTables (
   const isDefault = shop === undefined && Object.keys(given).length === 0
 
   return {
-    registration: registrationFrom(registration, table),
+    registration,
     customerColumn: customerId ?? `${columns.details}.pay_customer_id`,
     name: table,
     shopName: shopTable,
@@ -180,44 +211,11 @@ export function neededTables (
 }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
-export function registrationFrom (registration: string | undefined, table: string): string {
-  if (registration === undefined) return table
-  if (typeof registration !== 'string' || !/^[\w.-]{1,100}$/.test(registration)) {
-    throw invalid('registration must have 1 to 100 letters, digits, _, - and .')
-  }
-  return registration
-}
-
-function columnsFrom (given: AccountColumnNames, shop: OnlyShop | undefined): Columns {
-  for (const [name, column] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULTS, name)) {
-      throw invalid(`columns.${name} is not an option; there are ${Object.keys(DEFAULTS).join(', ')}`)
-    }
-    if (column === undefined || (column === null && name === 'hashName')) continue
-    // The others mean something in statements of knex, before they are quoted.
-    if (typeof column !== 'string' || !/^[^.?:"\\]+$/.test(column)) {
-      throw invalid(`columns.${name} must be the name of a column`)
-    }
-  }
-  if (shop !== undefined && given.shopId !== undefined) {
-    throw invalid('columns.shopId has no use with shop: every account is of that one')
-  }
-  return {
-    ...DEFAULTS,
-    ...Object.fromEntries(Object.entries(given).filter(([, column]) => column !== undefined)),
-    ...(shop && { shopId: null })
-  }
-}
-
-/** @returns the id of the shop. @throws {@link PAY_RECONCILE_INVALID_OPTION} */
-function onlyShop ({ secretKey, id = 'main' }: OnlyShop): string {
-  if (typeof secretKey !== 'string' || secretKey === '') {
-    throw invalid('shop.secretKey must be the secret key of the provider')
-  }
-  if (!/^[\w-]{1,100}$/.test(id)) throw invalid('shop.id must be letters, digits, _ and -')
-  return id
-}
-
-function invalid (message: string): Error {
-  return new PAY_RECONCILE_INVALID_OPTION(message)
+export function columnsFrom (given: AccountColumnNames, shop?: OnlyShop): Columns {
+  const columns = settingsBy(COLUMNS, given, 'columns')
+  must(
+    shop === undefined || given.shopId === undefined,
+    'columns.shopId has no use with shop: every account is of that one'
+  )
+  return { ...columns, ...(shop && { shopId: null }) }
 }

@@ -1,11 +1,8 @@
 import type { Knex } from 'knex'
-import {
-  PAY_RECONCILE_CUSTOMER_TAKEN,
-  PAY_RECONCILE_DETAILS_NOT_OBJECT,
-  PAY_RECONCILE_INVALID_OPTION
-} from '../errors.ts'
+import { type Complete, FUNCTION, integer, OBJECT, type Table, TEXT } from '#shared/option-table'
+import { PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
 import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, ScannedAccount } from '../types.ts'
-import { noOthers } from '../no-others.ts'
+import { must, settingsBy } from '../option-checks.ts'
 import { remembered } from '../remembered.ts'
 import { payStringIn } from '../lists/pay-string.ts'
 import { whereAny } from '../lists/listed.ts'
@@ -13,6 +10,7 @@ import { accountPage, ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './
 import {
   hostTables,
   neededTables,
+  TABLE_OPTIONS,
   type AccountTable,
   type HostTables,
   type OnlyShop,
@@ -50,6 +48,14 @@ export interface KnexAccountStoreOptions extends AccountTable, Registered {
   readonly keepSnapshots?: number
 }
 
+const TABLE: Table<Complete<KnexAccountStoreOptions, 'registration' | 'shop'>> = {
+  ...TABLE_OPTIONS,
+  shop: { ...OBJECT, secret: true },
+  shopTable: { ...TEXT, default: 'shops' },
+  openKey: { ...FUNCTION, secret: true, default: (stored) => stored },
+  keepSnapshots: { ...integer(0, 36_500), default: 30 }
+}
+
 /** A change of details: the new value and its condition, in SQL over the account `b` as it is, locked. */
 interface Write {
   readonly action: string
@@ -74,25 +80,14 @@ const CLOCK_SKEW = 60_000
  * keeps the snapshot that it replaces. Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const {
-    table: _table,
-    columns: _columns,
-    shopTable = 'shops',
-    openKey = (stored) => stored,
-    keepSnapshots = 30,
-    shop,
-    registration: _registration,
-    ...rest
-  } = options
-  noOthers(rest)
-  if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) {
-    throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
-  }
+  const given = settingsBy(TABLE, options, 'knexAccountStore')
+  const { shopTable, openKey, keepSnapshots, shop } = given
   demandPostgres(knex)
-  if (shop && (options.shopTable !== undefined || options.openKey !== undefined)) {
-    throw new PAY_RECONCILE_INVALID_OPTION('shopTable and openKey have no use with shop')
-  }
-  const tables = hostTables(knex, options)
+  must(
+    shop === undefined || (options.shopTable ?? options.openKey) === undefined,
+    'shopTable and openKey have no use with shop'
+  )
+  const tables = hostTables(knex, given)
   const { accounts, shops, name: table, columns, registration } = tables
   // Before anything is read or written: the tables could be about other accounts of the same name.
   const registered = remembered(() => register(knex, tables))

@@ -1,7 +1,15 @@
 import type { Knex } from 'knex'
+import { type Table, TEXT } from '#shared/option-table'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { settingsBy } from '../option-checks.ts'
 import { spellingsOf } from '../lists/spellings.ts'
 import { record, recordsOf, run } from './records.ts'
+
+const TABLE: Table<{ readonly [name in 'accountId' | 'shopId' | 'registration']: string | undefined }> = {
+  accountId: TEXT,
+  shopId: TEXT,
+  registration: TEXT
+}
 
 /**
  * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses
@@ -17,6 +25,7 @@ export async function forgetAccounts (
   knex: Knex,
   of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }
 ): Promise<void> {
+  settingsBy(TABLE, of, 'forgetAccounts')
   const registration = await registrationFrom(knex, of.registration)
   if (registration === undefined) return
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]

@@ -1,12 +1,13 @@
 import type { Knex } from 'knex'
-import { PAY_RECONCILE_INVALID_OPTION, PAY_RECONCILE_RUN_ACTIVE } from '../errors.ts'
-import { noOthers } from '../no-others.ts'
+import type { Complete, Rule, Table } from '#shared/option-table'
+import { PAY_RECONCILE_RUN_ACTIVE } from '../errors.ts'
+import { settingsBy } from '../option-checks.ts'
 import { whereListed } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { withRetries } from '../retry.ts'
 import { storable } from '../details.ts'
-import { registrationFrom, type AccountColumnNames, type Registered } from './account-table.ts'
+import { columnsFrom, TABLE_OPTIONS, type AccountColumnNames, type Registered } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute, countOf, shopIsTaken } from './records.ts'
@@ -35,30 +36,30 @@ export interface KnexRunStoreOptions extends Registered {
   readonly keepRuns?: number
 }
 
+const DAYS: Rule = {
+  holds: (days) => typeof days === 'number' && days > 0 && days <= 36_500,
+  rule: 'must be a number of days greater than 0 and at most 36500'
+}
+
+const TABLE: Table<Complete<KnexRunStoreOptions, 'registration' | 'keepRuns'>> = {
+  ...TABLE_OPTIONS,
+  keepScheduledRuns: { ...DAYS, default: 30 },
+  keepRuns: DAYS
+}
+
 /**
  * Runs in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
  *
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and
  * works through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (
-  knex: Knex,
-  {
-    table = 'accounts',
-    columns: { id: idColumn = 'id' } = {},
-    keepScheduledRuns = 30,
-    keepRuns,
-    registration: named,
-    ...rest
-  }: KnexRunStoreOptions = {}
-): RunStore {
-  const registration = registrationFrom(named, table)
-  noOthers(rest)
-  for (const [name, days = 1] of Object.entries({ keepScheduledRuns, keepRuns })) {
-    if (!(days > 0 && days <= 36_500)) {
-      throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be a number of days greater than 0 and at most 36500`)
-    }
-  }
+export function knexRunStore (knex: Knex, options: KnexRunStoreOptions = {}): RunStore {
+  const { table, columns, registration = table, keepScheduledRuns, keepRuns } = settingsBy(
+    TABLE,
+    options,
+    'knexRunStore'
+  )
+  const { id: idColumn } = columnsFrom(columns)
   demandPostgres(knex)
   /**
    * Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. Their targets,

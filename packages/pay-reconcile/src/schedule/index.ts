@@ -1,5 +1,5 @@
-import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { Extension } from '../extension.ts'
+import { must } from '../option-checks.ts'
 import { canFollow } from '../reconcile/can-follow.ts'
 import { scheduledFrom, type Schedule } from './options.ts'
 import { scheduler } from './scheduler.ts'
@@ -16,13 +16,12 @@ export function schedule (options: Schedule): Extension {
     name: 'pay-reconcile/schedule',
     install (core) {
       const { app, bulk } = core
-      if (!bulk) throw new PAY_RECONCILE_INVALID_OPTION('schedule needs runs, such as knexRunStore(knex)')
+      must(bulk !== undefined, 'schedule needs runs, such as knexRunStore(knex)')
       const scheduled = scheduledFrom(options)
-      if (options.changes !== undefined && !canFollow(core)) {
-        throw new PAY_RECONCILE_INVALID_OPTION(
-          'schedule.changes needs a provider with listEvents and accounts with changes'
-        )
-      }
+      must(
+        options.changes === undefined || canFollow(core),
+        'schedule.changes needs a provider with listEvents and accounts with changes'
+      )
       const due = scheduler(scheduled, bulk, core)
       // Times that were missed while no process ran, or the database was down.
       core.repeatedly(due.startDue)

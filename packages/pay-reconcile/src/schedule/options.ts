@@ -1,5 +1,7 @@
 import { Cron } from 'croner'
+import { type Complete, isFilled, type Rule, type Table } from '#shared/option-table'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { settingsBy } from '../option-checks.ts'
 import type { Mode } from '../reconcile/types.ts'
 
 /** When runs start by themselves: cron patterns of five fields, such as `0 3 * * *` for three o'clock. */
@@ -24,43 +26,48 @@ export interface ScheduledTimes {
 
 const MODES = ['check', 'sync', 'changes'] as const
 
+const PATTERN: Rule = {
+  holds: (pattern) => typeof pattern === 'string',
+  rule: 'must be a cron pattern such as 0 3 * * *'
+}
+
+const TABLE: Table<Complete<Schedule, 'check' | 'sync' | 'changes'>> = {
+  check: PATTERN,
+  sync: PATTERN,
+  changes: PATTERN,
+  timezone: {
+    holds: isTimezone,
+    rule: 'must be the name of a time zone such as Europe/Oslo',
+    default: 'UTC'
+  }
+}
+
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a pattern, a time zone or a name that is not known. */
-export function scheduledFrom (schedule: Schedule | undefined): readonly ScheduledTimes[] {
-  if (schedule === undefined) return []
-  const { timezone = 'UTC', ...patterns } = schedule
-  const unknown = Object.keys(patterns).find((name) => !(MODES as readonly string[]).includes(name))
-  if (unknown !== undefined) throw invalid(`schedule.${unknown} is not one of ${MODES.join(', ')}, timezone`)
-  assertTimezone(timezone)
+export function scheduledFrom (schedule: Schedule): readonly ScheduledTimes[] {
+  const { timezone, ...patterns } = settingsBy(TABLE, schedule, 'schedule')
   return MODES.flatMap((mode) => {
     const pattern = patterns[mode]
     return pattern === undefined ? [] : [timesOf(mode, pattern, timezone)]
   })
 }
 
-function timesOf (mode: Mode, pattern: unknown, timezone: string): ScheduledTimes {
-  if (typeof pattern !== 'string') throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *`)
+function timesOf (mode: Mode, pattern: string, timezone: string): ScheduledTimes {
   try {
     const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
     // A pattern such as February 30 never comes.
     if (!cron.nextRun()) throw new RangeError('it never matches')
     return { mode, pattern, timezone, latest: (now) => cron.previousRuns(1, new Date(now.getTime() + 1))[0] }
   } catch (error) {
-    throw invalid(
-      `schedule.${mode} must be a cron pattern such as 0 3 * * *: ` +
-        `${error instanceof Error ? error.message : String(error)}`
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `schedule.${mode} ${PATTERN.rule}: ${error instanceof Error ? error.message : String(error)}`
     )
   }
 }
 
-function assertTimezone (timezone: unknown): void {
+function isTimezone (timezone: unknown): boolean {
   try {
-    if (typeof timezone !== 'string' || timezone === '') throw new RangeError('not a name')
-    Intl.DateTimeFormat('en', { timeZone: timezone })
+    return isFilled(timezone) && Intl.DateTimeFormat('en', { timeZone: timezone }) !== undefined
   } catch {
-    throw invalid('schedule.timezone must be the name of a time zone such as Europe/Oslo')
+    return false
   }
-}
-
-function invalid (message: string): Error {
-  return new PAY_RECONCILE_INVALID_OPTION(message)
 }

@@ -1,3 +1,5 @@
+import { ARRAY, arrayOf, type Complete, isFilled, OBJECT, type Rule, type Table } from '#shared/option-table'
+import { settingsBy } from './option-checks.ts'
 import { ok, refusal, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
 import { customerWith, tombstone } from './customers.ts'
 import { endpointOf, type Objects } from './endpoints.ts'
@@ -57,15 +59,24 @@ export interface StandInAccountOptions {
 /** In milliseconds. */
 const [minute, day] = [60_000, 24 * 3_600_000]
 
+/** Infinity is one. */
+const ANY: Rule = { holds: (value) => typeof value === 'number' && value >= 0, rule: 'must be a number, at least 0' }
+
+const TABLE: Table<Complete<StandInAccountOptions, 'permissions'>> = {
+  searchLag: { ...ANY, default: minute },
+  deletedSearchLag: { ...ANY, default: day },
+  requestsPerSecond: { ...ANY, default: Infinity },
+  customers: { ...ARRAY, default: [] },
+  permissions: arrayOf(isFilled, 'permissions'),
+  connected: { ...OBJECT, default: {} }
+}
+
 export function accountWith (options: StandInAccountOptions = {}): StandInAccount {
-  const {
-    customers = [],
-    permissions,
-    searchLag = minute,
-    deletedSearchLag = day,
-    requestsPerSecond = Infinity,
-    connected = {}
-  } = options
+  const { customers, permissions, searchLag, deletedSearchLag, requestsPerSecond, connected } = settingsBy(
+    TABLE,
+    options,
+    'account'
+  )
   const made = customers.map((customer) => customer.deleted === true ? tombstone(customer.id) : customerWith(customer))
     .sort((one, other) => Number(one.created ?? 0) - Number(other.created ?? 0))
   const account: StandInAccount = {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { FUNCTION, integer, OBJECT, type Table, TEXT } from '#shared/option-table'
+import { settingsBy } from './option-checks.ts'
 import {
   accountFor,
   accountWith,
@@ -57,6 +59,13 @@ export interface PayStandIn {
   close(): Promise<void>
 }
 
+const TABLE: Table<Required<PayStandInOptions>> = {
+  accounts: { ...OBJECT, secret: true, required: true },
+  port: { ...integer(0, 65_535), default: 0 },
+  host: { ...TEXT, default: '127.0.0.1' },
+  log: { ...FUNCTION, default: (line) => process.stderr.write(`${line}\n`) }
+}
+
 const LIVE_KEY = /^[a-z]+(_org)?_live_/
 
 /**
@@ -65,7 +74,7 @@ const LIVE_KEY = /^[a-z]+(_org)?_live_/
  * delivers no events, but lists those about customers.
  */
 export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
-  const { port = 0, host = '127.0.0.1', log = (line) => process.stderr.write(`${line}\n`) } = options
+  const { port, host, log, accounts: given } = settingsBy(TABLE, options, 'startPayStandIn')
   const accounts = new Map<string, StandInAccount>()
   const requests: SeenRequest[] = []
   let requested = 0
@@ -76,6 +85,8 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     accounts.set(secretKey, added)
     return added
   }
+
+  for (const [secretKey, account] of Object.entries(given)) addAccount(secretKey, account)
 
   async function handle (incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url: target = '/', headers } = incoming
@@ -133,7 +144,6 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   const { port: taken } = server.address() as AddressInfo
   const url = `http://${host}:${taken}`
-  for (const [secretKey, account] of Object.entries(options.accounts)) addAccount(secretKey, account)
   log(`payment stand-in on ${url}: not a payment provider, moves no money, refuses live keys`)
 
   return {

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex'
+import { FUNCTION, type Table, TEXT } from '#shared/option-table'
 import { hostTables } from '../knex/account-table.ts'
 import { hostColumns, type HostColumns } from '../knex/host-columns.ts'
 import { record, recordsOf } from '../knex/records.ts'
 import { assertUsable, demandPostgres, leavesNames } from '../knex/startup.ts'
+import { settingsBy } from '../option-checks.ts'
 import type { WebhookSecrets } from './options.ts'
 
 /** Options of {@link knexWebhookSecrets}. */
@@ -15,11 +17,15 @@ export interface KnexWebhookSecretsOptions {
   readonly openSecret?: (stored: string, shopId: string) => string | undefined | Promise<string | undefined>
 }
 
+const TABLE: Table<Required<KnexWebhookSecretsOptions>> = {
+  table: { ...TEXT, default: 'accounts' },
+  shopTable: { ...TEXT, default: 'shops' },
+  openSecret: { ...FUNCTION, secret: true, default: (stored) => stored }
+}
+
 /** The column `pay_webhook_secret` in the table of shops. */
-export function knexWebhookSecrets (
-  knex: Knex,
-  { table = 'accounts', shopTable = 'shops', openSecret = (stored) => stored }: KnexWebhookSecretsOptions = {}
-): WebhookSecrets {
+export function knexWebhookSecrets (knex: Knex, options: KnexWebhookSecretsOptions = {}): WebhookSecrets {
+  const { table, shopTable, openSecret } = settingsBy(TABLE, options, 'knexWebhookSecrets')
   demandPostgres(knex)
   let columns: HostColumns | undefined
   const ids = async (): Promise<HostColumns> => {

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
-import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { milliseconds, OBJECT, type Table } from '#shared/option-table'
 import type { Core } from '../extension.ts'
+import { must, settingsBy } from '../option-checks.ts'
 import type { WebhookVerifier } from '../provider/types.ts'
 import { canFollow } from '../reconcile/can-follow.ts'
 import type { AwaitedShops } from '../reconcile/types.ts'
@@ -27,24 +28,20 @@ export interface Webhooks {
   readonly delay?: number
 }
 
-const NAMES: ReadonlySet<string> = new Set(['secrets', 'config', 'delay'])
+const TABLE: Table<Required<Webhooks>> = {
+  secrets: {
+    holds: (secrets) => typeof Object(secrets).find === 'function',
+    rule: 'must be WebhookSecrets, such as knexWebhookSecrets(knex)',
+    secret: true,
+    required: true
+  },
+  config: { ...OBJECT, default: {} },
+  delay: { ...milliseconds(1, 3_600_000), default: 10_000 }
+}
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for what is missing or unknown. */
 export function webhooksFrom (webhooks: Webhooks): Required<Webhooks> {
-  if (typeof webhooks !== 'object' || webhooks === null) throw invalid('webhooks needs an object with secrets')
-  const unknown = Object.keys(webhooks).find((name) => !NAMES.has(name))
-  if (unknown !== undefined) throw invalid(`webhooks.${unknown} is not one of ${[...NAMES].join(', ')}`)
-  const { secrets, config = {}, delay = 10_000 } = webhooks
-  if (typeof secrets?.find !== 'function') {
-    throw invalid('webhooks.secrets must be WebhookSecrets, such as knexWebhookSecrets(knex)')
-  }
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
-    throw invalid('webhooks.config must be an object')
-  }
-  if (!(Number.isInteger(delay) && delay > 0 && delay <= 3_600_000)) {
-    throw invalid('webhooks.delay must be an integer from 1 to 3600000')
-  }
-  return { secrets, config, delay }
+  return settingsBy(TABLE, webhooks, 'webhooks')
 }
 
 /**
@@ -59,14 +56,11 @@ export function neededBy (core: Core): {
 } {
   const { bulk, provider: { webhooks: verifier } } = core
   const awaited = bulk?.runs.awaited
-  if (!bulk || typeof awaited?.done !== 'function') {
-    throw invalid('webhooks needs runs with awaited and its function done, such as knexRunStore(knex)')
-  }
-  if (!verifier) throw invalid('webhooks needs a provider with webhooks, such as stripeProvider()')
-  if (!canFollow(core)) throw invalid('webhooks needs a provider with listEvents and accounts with changes')
+  must(
+    bulk !== undefined && awaited !== undefined && typeof awaited.done === 'function',
+    'webhooks needs runs with awaited and its function done, such as knexRunStore(knex)'
+  )
+  must(verifier !== undefined, 'webhooks needs a provider with webhooks, such as stripeProvider()')
+  must(canFollow(core), 'webhooks needs a provider with listEvents and accounts with changes')
   return { bulk, awaited, verifier }
-}
-
-function invalid (message: string): Error {
-  return new PAY_RECONCILE_INVALID_OPTION(message)
 }

@@ -1,6 +1,7 @@
-import { check, checkKeys } from '../../checks.ts'
+import { oneOf, type Table } from '#shared/option-table'
+import { settingsBy } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
-import { checkSecret, type Secret } from '../secrets.ts'
+import { SECRET, type Secret } from '../secrets.ts'
 import { holder } from './held.ts'
 import { confirmPart, type Confirm, type ConfirmFallback } from './rule.ts'
 import { sealerFrom } from './seal.ts'
@@ -50,6 +51,12 @@ declare module '../../types.ts' {
   }
 }
 
+const TABLE: Table<ConfirmOptions> = {
+  fallback: oneOf('refuse', 'allow', 'token'),
+  secret: SECRET,
+  store: { holds: (store) => typeof Object(store).use === 'function', rule: 'must have a use function', secret: true }
+}
+
 /**
  * Asks the person at the client before a call with `config.mcp.confirm` runs.
  * @returns for the option `extensions`
@@ -65,11 +72,7 @@ export function confirm (options: ConfirmOptions = {}): Extension {
       ]
     },
     install ({ callerOf, settings: { serverInfo }, read }) {
-      checkKeys(options, 'confirm', ['fallback', 'secret', 'store'])
-      const { fallback = 'refuse', secret, store } = options
-      check(['refuse', 'allow', 'token'].includes(fallback), 'confirm.fallback', "must be 'refuse', 'allow' or 'token'")
-      checkSecret(secret, 'confirm.secret')
-      check(store === undefined || typeof store?.use === 'function', 'confirm.store', 'must have a use function')
+      const { fallback = 'refuse', secret, store } = settingsBy(TABLE, options, 'confirm')
       const sealer = sealerFrom({ serverInfo, secret, callerOf })
       const hold = holder(sealer, store, read)
       return {

@@ -1,4 +1,5 @@
-import { check, checkKeys } from '../../checks.ts'
+import { BOOLEAN } from '#shared/option-table'
+import { settingsBy } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import type { Part, Source } from '../../model.ts'
 import { cut, selectionFrom } from './cut.ts'
@@ -34,9 +35,7 @@ export function fields (options: FieldsOptions = {}): Extension {
     keys: ['fields'],
     inFiles: { fields: [() => true, ''] },
     install () {
-      checkKeys(options, 'fields', ['lists'])
-      const { lists = true } = options
-      check(typeof lists === 'boolean', 'fields.lists', 'must be true or false')
+      const { lists } = settingsBy<Required<FieldsOptions>>({ lists: { ...BOOLEAN, default: true } }, options, 'fields')
       return { tool: (source) => fieldsPart(source, lists) }
     }
   }

@@ -1,4 +1,5 @@
-import { check, checkKeys, isFilled, isPath } from '../../checks.ts'
+import type { Table } from '#shared/option-table'
+import { check, PATH, settingsBy, TAGS } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import type { ListedTool, Tool } from '../../model.ts'
 import type { ToolDefinition } from '../../types.ts'
@@ -21,6 +22,11 @@ export interface SearchEndpoint {
   readonly tags?: readonly string[]
 }
 
+const TABLE: Table<SearchEndpoint> = {
+  path: { ...PATH, required: true },
+  tags: TAGS
+}
+
 /**
  * Serves tools that clients find by words, in place of a list of all: they list `search_tools`, `describe_tools`, and a
  * caller each for tools that read and tools that write. For more tools than a model can read, and for clients that do
@@ -35,16 +41,7 @@ export function search (...endpoints: readonly SearchEndpoint[]): Extension {
     keys: [],
     install ({ app, settings, mount }) {
       check(endpoints.length > 0, 'search', 'takes { path } and maybe tags, or several of them')
-      for (const endpoint of endpoints) {
-        checkKeys(endpoint, 'search', ['path', 'tags'])
-        const { path, tags } = endpoint
-        check(isPath(path), 'search.path', 'must start with a slash and have no parameters')
-        check(
-          tags === undefined || (Array.isArray(tags) && tags.length > 0 && tags.every(isFilled)),
-          'search.tags',
-          'must be an array of tags'
-        )
-      }
+      for (const endpoint of endpoints) settingsBy(TABLE, endpoint, 'search')
       let own: ReadonlyMap<string, ListedTool> = new Map()
       let list: readonly ToolDefinition[] = Object.freeze([])
       app.decorate('mcpSearchTools', { getter: () => list })

@@ -1,7 +1,7 @@
-import { check, checkKeys, isFilled, isPath } from '../../checks.ts'
+import { isObject, type Table } from '#shared/option-table'
+import { check, PATH, settingsBy, TAGS } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import { checkTags, hasOneOf } from '../tags.ts'
-import { isObject } from '../../schema/json-schema.ts'
 
 /** A subset of the tools. */
 export interface ToolSet {
@@ -9,6 +9,11 @@ export interface ToolSet {
   readonly path: string
   /** The tools of this set have at least one of these in `schema.tags`. */
   readonly tags: readonly string[]
+}
+
+const TABLE: Table<ToolSet> = {
+  path: { ...PATH, required: true },
+  tags: { ...TAGS, required: true }
 }
 
 /**
@@ -26,14 +31,8 @@ export function sets (sets: Readonly<Record<string, ToolSet>>): Extension {
       check(isObject(sets), 'sets', 'takes an object')
       for (const [name, set] of Object.entries(sets)) {
         const option = `sets.${name}`
-        checkKeys(set, option, ['path', 'tags'])
-        check(isPath(set.path), `${option}.path`, 'must start with a slash and have no parameters')
-        check(
-          Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled),
-          `${option}.tags`,
-          'must be an array of tags'
-        )
-        mount(set.path, option, hasOneOf(set.tags))
+        const { path, tags } = settingsBy(TABLE, set, option)
+        mount(path, option, hasOneOf(tags))
       }
       return {
         ready ({ tools }) {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { checkKeys } from '../../checks.ts'
+import { settingsBy } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import type { Part, Tool } from '../../model.ts'
-import { checkSecret, type Secret } from '../secrets.ts'
+import { SECRET, type Secret } from '../secrets.ts'
 import { taskConfig, type McpRouteTask, type TaskConfig } from './config.ts'
 import { follower } from './follow.ts'
 import type { TaskAccess } from './open.ts'
@@ -43,9 +43,7 @@ export function tasks (options: TasksOptions = {}): Extension {
     name: 'mcp-from-routes/tasks',
     keys: ['task'],
     install ({ app, settings, callerOf, earlier = [], maxParamLength }) {
-      checkKeys(options, 'tasks', ['secret'])
-      checkSecret(options.secret, 'tasks.secret')
-      const { secret } = options
+      const { secret } = settingsBy<TasksOptions>({ secret: SECRET }, options, 'tasks')
       const known = knownRoutes(app)
       const configs = new WeakMap<Part, TaskConfig>()
       let rules: TaskRules = new Map()

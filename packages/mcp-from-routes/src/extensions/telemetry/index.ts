@@ -1,9 +1,22 @@
-import { check, checkKeys } from '../../checks.ts'
+import { BOOLEAN, type Table } from '#shared/option-table'
+import { check, settingsBy } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import type { Telemetry } from './context.ts'
 import { observerFrom } from './observer.ts'
 
 export type { Telemetry } from './context.ts'
+
+const TABLE: Table<Telemetry> = {
+  tracer: {
+    holds: (tracer) => typeof Object(tracer).startActiveSpan === 'function',
+    rule: 'must be a tracer of OpenTelemetry'
+  },
+  meter: {
+    holds: (meter) => typeof Object(meter).createHistogram === 'function',
+    rule: 'must be a meter of OpenTelemetry'
+  },
+  content: BOOLEAN
+}
 
 /**
  * Spans and durations of tool calls and other messages, by the semantic conventions of OpenTelemetry for MCP:
@@ -15,20 +28,8 @@ export function telemetry (options: Telemetry): Extension {
     name: 'mcp-from-routes/telemetry',
     keys: [],
     install () {
-      checkKeys(options, 'telemetry', ['tracer', 'meter', 'content'])
-      const { tracer, meter, content } = options
+      const { tracer, meter } = settingsBy(TABLE, options, 'telemetry')
       check(tracer !== undefined || meter !== undefined, 'telemetry', 'must have a tracer or a meter')
-      check(
-        tracer === undefined || typeof tracer?.startActiveSpan === 'function',
-        'telemetry.tracer',
-        'must be a tracer of OpenTelemetry'
-      )
-      check(
-        meter === undefined || typeof meter?.createHistogram === 'function',
-        'telemetry.meter',
-        'must be a meter of OpenTelemetry'
-      )
-      check(content === undefined || typeof content === 'boolean', 'telemetry.content', 'must be true or false')
       return observerFrom(options)
     }
   }

@@ -574,12 +574,12 @@ for (
     [
       'empty tags',
       { path: '/a', tags: [] },
-      'mcp-from-routes: search.tags must be an array of tags'
+      'mcp-from-routes: search.tags must be a non-empty array of tags (got [])'
     ],
     [
       'an unknown key',
       { path: '/a', search: true } as SearchEndpoint,
-      'mcp-from-routes: search.search is not an option. search takes path, tags'
+      'mcp-from-routes: search.search is not an option. Known: path, tags'
     ],
     [
       'a tag that no tool has',

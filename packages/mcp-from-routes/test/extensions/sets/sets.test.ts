@@ -84,13 +84,17 @@ for (
     [
       'a path with parameters',
       { a: { path: '/:a', tags: ['tags'] } },
-      'mcp-from-routes: sets.a.path must start with a slash and have no parameters'
+      "mcp-from-routes: sets.a.path must start with a slash and have no parameters (got '/:a')"
     ],
-    ['no tags', { a: { path: '/a', tags: [] } }, 'mcp-from-routes: sets.a.tags must be an array of tags'],
+    [
+      'no tags',
+      { a: { path: '/a', tags: [] } },
+      'mcp-from-routes: sets.a.tags must be a non-empty array of tags (got [])'
+    ],
     [
       'an unknown key',
       { a: { path: '/a', tags: ['tags'], tools: [] } },
-      'mcp-from-routes: sets.a.tools is not an option. sets.a takes path, tags'
+      'mcp-from-routes: sets.a.tools is not an option. Known: path, tags'
     ],
     [
       'a tag that no tool has',

@@ -315,14 +315,14 @@ t.test('every other message is a span and a measurement of its method', async (t
 t.test('what is no tracer, no meter or no option stops the start', async (t) => {
   for (
     const [options, rule] of [
-      [null, 'telemetry takes an object with tracer, meter, content'],
+      [null, 'telemetry must be an object (got null)'],
       [{}, 'telemetry must have a tracer or a meter'],
       [{ content: true }, 'telemetry must have a tracer or a meter'],
-      [{ api: {} }, 'telemetry.api is not an option. telemetry takes tracer, meter, content'],
-      [{ tracer: {} }, 'telemetry.tracer must be a tracer of OpenTelemetry'],
-      [{ tracer: null }, 'telemetry.tracer must be a tracer of OpenTelemetry'],
-      [{ meter: true }, 'telemetry.meter must be a meter of OpenTelemetry'],
-      [{ meter: { createHistogram () {} }, content: 'all' }, 'telemetry.content must be true or false']
+      [{ api: {} }, 'telemetry.api is not an option. Known: tracer, meter, content'],
+      [{ tracer: {} }, 'telemetry.tracer must be a tracer of OpenTelemetry (got {})'],
+      [{ tracer: null }, 'telemetry.tracer must be a tracer of OpenTelemetry (got null)'],
+      [{ meter: true }, 'telemetry.meter must be a meter of OpenTelemetry (got true)'],
+      [{ meter: { createHistogram () {} }, content: 'all' }, "telemetry.content must be true or false (got 'all')"]
     ] as const
   ) {
     await t.rejects(listen(t, () => {}, { extensions: [telemetry(options as unknown as Telemetry)] }), {

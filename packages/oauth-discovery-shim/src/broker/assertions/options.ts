@@ -1,7 +1,8 @@
-import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
-import { isObject } from '../../json.ts'
+import { ARRAY, filledArrayOf, milliseconds, type Table } from '#shared/option-table'
+import { CLIENT_ID, must, settingsBy } from '../../option-checks.ts'
+import { mustBeSafe } from '../../options.ts'
 import { isSafeUrl } from '../../safe-url.ts'
-import { flawOfSecrets, type BrokerSecret } from '../seal.ts'
+import { checkSecrets, isLong, SECRETS, type BrokerSecret } from '../seal.ts'
 
 /** An identity provider whose word for its people counts. */
 export interface TrustedIssuer {
@@ -61,6 +62,27 @@ interface Site {
   readonly others: readonly string[]
 }
 
+const TABLE: Table<AssertionSettings> = {
+  issuers: { ...filledArrayOf(() => true, 'issuers of assertions'), required: true },
+  keys: { ...SECRETS, required: true },
+  clients: { ...ARRAY, secret: true, default: [] },
+  tokenLifetime: { ...milliseconds(60_000, 3_600_000), default: 600_000 }
+}
+
+const ISSUER: Table<TrustedIssuer> = {
+  issuer: {
+    holds: (issuer) => isSafeUrl(issuer, true) && !/[?#\s{}]/.test(issuer),
+    rule: 'must be an https URL without query, fragment and white space',
+    required: true
+  },
+  jwksUri: { holds: (uri) => isSafeUrl(uri, true), rule: 'must be an https URL' }
+}
+
+const CLIENT: Table<AssertionClient> = {
+  id: { ...CLIENT_ID, required: true },
+  secrets: { ...filledArrayOf(isLong, 'strings of at least 32 bytes'), secret: true, required: true }
+}
+
 /**
  * Checks the options and fills in defaults.
  *
@@ -70,58 +92,29 @@ export function assertionSettings (
   options: AssertionOptions,
   { own, http, documents, others }: Site
 ): AssertionSettings {
-  must(isObject(options), ' must be an object')
-  const { issuers, keys, clients = [], tokenLifetime = 600_000, ...unknown } = options
-  for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
-  must(Array.isArray(issuers) && issuers.length > 0, '.issuers must list at least one issuer of assertions')
+  const settings = settingsBy(TABLE, options, 'assertions')
+  const { issuers, keys, clients } = settings
   for (const [i, trusted] of issuers.entries()) {
-    must(isObject(trusted), `.issuers[${i}] must be an object`)
-    const { issuer, jwksUri, ...unknown } = trusted
-    for (const name of Object.keys(unknown)) must(false, `.issuers[${i}].${name} is not an option`)
-    must(
-      isSafeUrl(issuer, http) && !/[?#\s{}]/.test(issuer),
-      `.issuers[${i}].issuer must be an https URL, or http on loopback, without query and fragment`
-    )
-    must(issuer !== own, `.issuers[${i}].issuer must not be this server itself`)
-    must(
-      jwksUri === undefined || isSafeUrl(jwksUri, http),
-      `.issuers[${i}].jwksUri must be an https URL, or http on loopback`
-    )
+    const name = `assertions.issuers[${i}]`
+    const { issuer, jwksUri = issuer } = settingsBy(ISSUER, trusted, name)
+    mustBeSafe(`${name}.issuer`, issuer, http)
+    mustBeSafe(`${name}.jwksUri`, jwksUri, http)
+    must(issuer !== own, `${name}.issuer must not be this server itself`)
   }
-  must(new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length, '.issuers must be different')
-  const flaw = flawOfSecrets(keys)
-  must(flaw === undefined, `.keys${flaw}`)
-  must(Array.isArray(clients), '.clients must be a list')
+  must(new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length, 'assertions.issuers must be different')
+  checkSecrets(keys, 'assertions.keys')
   for (const [i, client] of clients.entries()) {
-    must(isObject(client), `.clients[${i}] must be an object`)
-    const { id, secrets, ...unknown } = client
-    for (const name of Object.keys(unknown)) must(false, `.clients[${i}].${name} is not an option`)
-    must(
-      typeof id === 'string' && /^[\x21-\x7e]{1,500}$/.test(id),
-      `.clients[${i}].id must be 1 to 500 characters of printable ASCII`
-    )
+    const { id } = settingsBy(CLIENT, client, `assertions.clients[${i}]`)
     must(
       !others.includes(id),
-      `.clients[${i}].id is also in the option clients, whose clients have no secret: give it another id there`
-    )
-    must(
-      Array.isArray(secrets) && secrets.length > 0 &&
-        secrets.every((secret) => typeof secret === 'string' && Buffer.byteLength(secret) >= 32),
-      `.clients[${i}].secrets must list strings of at least 32 bytes`
+      `assertions.clients[${i}].id is also in the option clients, whose clients have no secret: give it another id ` +
+        'there'
     )
   }
-  must(new Set(clients.map(({ id }) => id)).size === clients.length, '.clients must have different ids')
+  must(new Set(clients.map(({ id }) => id)).size === clients.length, 'assertions.clients must have different ids')
   must(
     clients.length > 0 || documents,
-    '.clients must list a client, as documents are off: otherwise no client could authenticate'
+    'assertions.clients must list a client, as documents are off: otherwise no client could authenticate'
   )
-  must(
-    Number.isSafeInteger(tokenLifetime) && tokenLifetime >= 60_000 && tokenLifetime <= 3_600_000,
-    '.tokenLifetime must be a whole number of milliseconds, from a minute to an hour'
-  )
-  return { issuers, keys, clients, tokenLifetime }
-}
-
-function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`assertions${message}`)
+  return settings
 }

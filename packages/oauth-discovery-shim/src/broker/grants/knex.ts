@@ -52,7 +52,7 @@ const SWEEP_EVERY = 600_000
  */
 export async function createGrantTable (knex: KnexForGrants, options: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
-  const table = tableFrom(options, 'oauth_grants')
+  const table = tableFrom(options, 'oauth_grants', 'knexGrantStore')
   await knex.raw(
     'create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name ' +
       'text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, ' +
@@ -80,7 +80,7 @@ export async function createGrantTable (knex: KnexForGrants, options: KnexGrantS
  */
 export function knexGrantStore (knex: KnexForGrants, options: KnexGrantStoreOptions = {}): GrantStore {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
-  const table = tableFrom(options, 'oauth_grants')
+  const table = tableFrom(options, 'oauth_grants', 'knexGrantStore')
   const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> =>
     await rowsOf<Row, string | Date | null>(knex, sql, [table, ...bindings])
   const present = async (where: string, bindings: readonly string[]): Promise<readonly Grant[]> =>

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
-import { isObject } from '../../json.ts'
+import { FUNCTION, isFilled, OBJECT, type Table } from '#shared/option-table'
+import { must, settingsBy } from '../../option-checks.ts'
 import type { GrantStore } from './store.ts'
 
 /** A person, as a token names them. */
@@ -36,37 +36,36 @@ export interface GrantSettings extends Required<GrantOptions> {
   readonly issuer: string
 }
 
+const STORE = ['record', 'list', 'find', 'end']
+
+const TABLE: Table<Required<GrantOptions>> = {
+  store: {
+    holds: (store) => STORE.every((method) => typeof Object(store)[method] === 'function'),
+    rule: 'must be a store with the methods record, list, find and end',
+    secret: true,
+    required: true
+  },
+  whose: { ...FUNCTION, rule: 'must be a function that says whose grants the caller may see', required: true },
+  subjectClaim: {
+    holds: (claim) => typeof claim === 'function' || isFilled(claim),
+    rule: 'must be the name of a claim, or a function of the claims',
+    default: 'sub'
+  },
+  config: { ...OBJECT, default: {} }
+}
+
 /**
  * Checks the options and fills in defaults.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
 export function grantSettings (options: GrantOptions, issuer: string, hasStore: boolean): GrantSettings {
-  must(isObject(options), ' must be an object')
-  const { store, whose, subjectClaim = 'sub', config = {}, ...unknown } = options
-  for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
+  const settings = settingsBy(TABLE, options, 'grants')
   must(
-    ['record', 'list', 'find', 'end'].every((method) =>
-      typeof (store as unknown as Record<string, unknown> | undefined)?.[method] === 'function'
-    ),
-    '.store must be a store with the methods record, list, find and end'
-  )
-  must(typeof whose === 'function', '.whose must be a function that says whose grants the caller may see')
-  must(
-    typeof subjectClaim === 'function' || (typeof subjectClaim === 'string' && subjectClaim !== ''),
-    '.subjectClaim must be the name of a claim, or a function of the claims'
-  )
-  const hasTenants = issuer.includes('{tenantid}')
-  must(
-    !hasTenants || typeof subjectClaim === 'function',
-    '.subjectClaim must be a function with an issuer of several tenants: it makes the name of iss and of the ' +
+    !issuer.includes('{tenantid}') || typeof settings.subjectClaim === 'function',
+    'grants.subjectClaim must be a function with an issuer of several tenants: it makes the name of iss and of the ' +
       'claim, as two tenants may use one value for two people'
   )
-  must(isObject(config), '.config must be an object')
-  must(hasStore, ' needs the option store: a process alone would forget at a restart which sign-ins were ended')
-  return { store, whose, subjectClaim, config, issuer }
-}
-
-function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`grants${message}`)
+  must(hasStore, 'grants needs the option store: a process alone would forget at a restart which sign-ins were ended')
+  return { ...settings, issuer }
 }

@@ -25,7 +25,7 @@ const SWEEP_EVERY = 600_000
 /** Creates the table of {@link knexBrokerStore}, for PostgreSQL. Does nothing if it exists. */
 export async function createBrokerTable (knex: KnexForBroker, options: KnexBrokerStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexBrokerStore', OTHERWISE)
-  const table = tableFrom(options, 'oauth_broker')
+  const table = tableFrom(options, 'oauth_broker', 'knexBrokerStore')
   await knex.raw(
     'create table if not exists ?? (key text primary key, value integer not null, since timestamptz not null, ' +
       'expires_at timestamptz not null)',
@@ -42,7 +42,7 @@ export async function createBrokerTable (knex: KnexForBroker, options: KnexBroke
  */
 export function knexBrokerStore (knex: KnexForBroker, options: KnexBrokerStoreOptions = {}): BrokerStore {
   demandPostgres(knex, 'knexBrokerStore', OTHERWISE)
-  const table = tableFrom(options, 'oauth_broker')
+  const table = tableFrom(options, 'oauth_broker', 'knexBrokerStore')
   let sweepAt = Date.now()
 
   return {

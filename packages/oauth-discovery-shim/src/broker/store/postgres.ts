@@ -1,4 +1,5 @@
-import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
+import { TEXT } from '#shared/option-table'
+import { must, settingsBy } from '../../option-checks.ts'
 
 /** What the stores in tables need of knex. */
 export interface Knex<Binding> {
@@ -34,21 +35,13 @@ export function demandPostgres (
   store: string,
   otherwise: string
 ): void {
-  if (dialect !== 'postgresql') {
-    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(
-      `${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`
-    )
-  }
+  must(
+    dialect === 'postgresql',
+    `${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`
+  )
 }
 
-/**
- * The table that the options of a store name.
- *
- * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} about other options: with a misspelt `table`, all would be in the
- *   usual one
- */
-export function tableFrom ({ table, ...unknown }: { readonly table?: string }, usual: string): string {
-  const [name] = Object.keys(unknown)
-  if (name !== undefined) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`${name} is not an option`)
-  return table ?? usual
+/** The table that the options of a store name. @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} */
+export function tableFrom (options: { readonly table?: string }, usual: string, store: string): string {
+  return settingsBy<{ readonly table: string }>({ table: { ...TEXT, default: usual } }, options, store).table
 }

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
 import { isObject } from '../../details.ts'
-import { isProviderError, PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
-import { noOthers } from '../../no-others.ts'
+import { integer, oneOf, type Table, TEXT } from '#shared/option-table'
+import { isProviderError, providerError } from '../../errors.ts'
+import { settingsBy } from '../../option-checks.ts'
 import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom, send, type StripeRequest } from './request.ts'
@@ -31,6 +32,17 @@ const SECRET_KEY_PATTERN = /^(sk|rk)_(test|live)_[A-Za-z0-9]+$/
 const ORGANIZATION_KEY_PATTERN = /^sk_org_[A-Za-z0-9_]+$/
 const ACCOUNT_PATTERN = /^acct_[A-Za-z0-9]{1,250}$/
 const CUSTOMER_ID_PATTERN = /^[A-Za-z0-9_-]{1,255}$/
+
+const TABLE: Table<StripeProviderOptions> = {
+  platformKey: {
+    holds: (key) => typeof key === 'string' && (SECRET_KEY_PATTERN.test(key) || ORGANIZATION_KEY_PATTERN.test(key)),
+    rule: 'must be a secret key: sk_test_…, sk_live_… or sk_org_…',
+    secret: true
+  },
+  host: TEXT,
+  port: integer(1, 65_535),
+  protocol: oneOf('http', 'https')
+}
 
 /** The fields that people and payments change. Other fields come, go and change with the version of the API. */
 const COMPARED_FIELDS = [
@@ -63,10 +75,8 @@ const requests = new AsyncLocalStorage<StripeRequest>()
  * The library makes single attempts. Its telemetry is off, because it would send one shop's request ids under the key
  * of another. Requests end with the signal of the call, body included; the library's own `timeout` is an idle timeout.
  */
-export function stripeProvider (
-  { platformKey, host, port, protocol, ...rest }: StripeProviderOptions = {}
-): PayProvider {
-  noOthers(rest)
+export function stripeProvider (options: StripeProviderOptions = {}): PayProvider {
+  const { platformKey, host, port, protocol } = settingsBy(TABLE, options, 'stripeProvider')
   const access = accessUnder(platformKey)
 
   const stripe = new Stripe('sk_none', {
@@ -175,15 +185,11 @@ export function stripeProvider (
  * What a shop's pay_secret_key stands for, as options of a request; undefined if it is neither a key nor the id of an
  * account.
  *
- * @throws {@link PAY_RECONCILE_INVALID_OPTION}
  * @see [Stripe: Connect](https://docs.stripe.com/connect/authentication),
  *   [organization keys](https://docs.stripe.com/keys/organization-api-keys)
  */
 function accessUnder (platformKey: string | undefined): (secretKey: string) => Stripe.RequestOptions | undefined {
   const isOrganization = platformKey !== undefined && ORGANIZATION_KEY_PATTERN.test(platformKey)
-  if (platformKey !== undefined && !isOrganization && !SECRET_KEY_PATTERN.test(platformKey)) {
-    throw new PAY_RECONCILE_INVALID_OPTION('platformKey must be a secret key: sk_test_…, sk_live_… or sk_org_…')
-  }
   return (secretKey) => {
     if (SECRET_KEY_PATTERN.test(secretKey)) return { apiKey: secretKey }
     if (platformKey === undefined || !ACCOUNT_PATTERN.test(secretKey)) return undefined
