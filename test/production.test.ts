@@ -30,7 +30,9 @@ t.test(
       m2m: { clientId: 'machine', clientSecret: 'not used here' }
     })
     t.teardown(idp.close)
-    const url = await createDatabase(t, TEST_DATABASE_URL!)
+    // What a shell must not read: an unquoted & would end the URL, and leave the setting empty.
+    const options = '?sslmode=disable&application_name=shop'
+    const url = await createDatabase(t, TEST_DATABASE_URL!) + options
     // Made to be dropped again; the page makes it itself.
     const restored = await createDatabase(t, TEST_DATABASE_URL!)
     spawnSync('psql', ['-q', url, '-c', `drop database ${new URL(restored).pathname.slice(1)}`])
@@ -63,7 +65,7 @@ t.test(
     })
     const etc = join(directory, 'etc')
     const places = [
-      ['postgres://shop@db.example/shop_restored', restored],
+      ['postgres://shop@db.example/shop_restored', restored + options],
       ['shop_restored', new URL(restored).pathname.slice(1)],
       ['postgres://shop@db.example/shop', url],
       ['https://shop.example', baseUrl],
