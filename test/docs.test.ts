@@ -120,6 +120,8 @@ function terminal (t: Test, page: string): Shell {
     const [name, command] of Object.entries({
       'xdg-open': ':',
       open: ':',
+      // Nobody's database: pages that are typed here have none of their own.
+      psql: ':',
       aws: `exec node '${root}test/docs/aws.js' "$@"`,
       npm: NPM,
       npx: NPX
@@ -137,7 +139,9 @@ function terminal (t: Test, page: string): Shell {
       DATA_DIR: settings.DATA_DIR,
       BROWSER: '/bin/true',
       PATH: `${stubs}:${process.env['PATH']}`,
-      ANTHROPIC_API_KEY: KEY
+      ANTHROPIC_API_KEY: KEY,
+      // Its commands want one, and the server of this test another.
+      ...page === 'docs/shop/operations.md' && { DATABASE_URL: 'postgres://shop@db.example/shop' }
     },
     onError: (written) => {
       const [, url] = /visiting:\n(\S+)\n/.exec(written) ?? []

@@ -1,6 +1,6 @@
 import { startIdentityProvider } from 'identity-provider'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -30,7 +30,9 @@ t.test(
       m2m: { clientId: 'machine', clientSecret: 'not used here' }
     })
     t.teardown(idp.close)
-    const url = await createDatabase(t, TEST_DATABASE_URL!)
+    // What a shell must not read: an unquoted & would end the URL, and leave the setting empty.
+    const options = '?sslmode=disable&application_name=shop'
+    const url = await createDatabase(t, TEST_DATABASE_URL!) + options
     // Made to be dropped again; the page makes it itself.
     const restored = await createDatabase(t, TEST_DATABASE_URL!)
     spawnSync('psql', ['-q', url, '-c', `drop database ${new URL(restored).pathname.slice(1)}`])
@@ -61,16 +63,20 @@ t.test(
       },
       onError: () => {}
     })
+    const etc = join(directory, 'etc')
     const places = [
-      ['postgres://shop@db.example/shop_restored', restored],
+      ['postgres://shop@db.example/shop_restored', restored + options],
       ['shop_restored', new URL(restored).pathname.slice(1)],
       ['postgres://shop@db.example/shop', url],
       ['https://shop.example', baseUrl],
+      ['http://localhost:8080', baseUrl],
+      ['/etc/shop', etc],
       ['https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_EXAMPLE', idp.issuer],
       ['8081', `${first}`],
       ['8082', `${second}`]
     ] as const
     for (const page of ['production.md', 'backup.md']) {
+      if (page === 'backup.md') underSystemd(join(directory, 'shop', 'shop.env'), etc)
       const fences = fencesOf(readFileSync(join(root, 'docs', page), 'utf8'))
       for (const [index, fence] of fences.entries()) {
         const line = `docs/${page}, line ${fence.line}`
@@ -83,3 +89,17 @@ t.test(
     }
   }
 )
+
+/** Puts what the first page wrote to where the unit of systemd reads it: secrets in one file each. */
+function underSystemd (file: string, etc: string): void {
+  mkdirSync(join(etc, 'secrets'), { recursive: true })
+  const lines = readFileSync(file, 'utf8').trim().split('\n').map((line) => /^(\w+)=(.*)$/.exec(line)!)
+  const isSecret = (name: string): boolean => ['DATABASE_URL', 'API_KEY_PEPPERS', 'PAY_KEY_SECRETS'].includes(name)
+  for (const [, name, value] of lines.filter(([, name]) => isSecret(name!))) {
+    writeFileSync(join(etc, 'secrets', name!), `${value!.replace(/^'(.*)'$/, '$1')}\n`)
+  }
+  writeFileSync(
+    join(etc, 'shop.env'),
+    lines.filter(([, name]) => !isSecret(name!)).map(([line]) => `${line}\n`).join('')
+  )
+}

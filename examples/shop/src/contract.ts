@@ -29,6 +29,7 @@ export default async function appOfContract (
     config,
     database: {
       engine: 'postgres',
+      place: 'nowhere',
       knex: database,
       log: { warn: () => {}, error: () => {} },
       logTo: () => {},

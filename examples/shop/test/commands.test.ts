@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { SHORT_LIVED } from '../../../test/node-flags.js'
@@ -50,7 +51,14 @@ async function spawned (command: 'migrate' | 'seed', settings: Record<string, st
 }
 
 /** What one test leaves for the next: each new database takes seconds. */
-const settings = { ...await lastingData(t), PAY_KEY_SECRETS }
+const settings = { ...await lastingData(t), PAY_KEY_SECRETS, ALLOW_INSECURE: 'embedded-database' }
+
+/** The line about the database: without user and password. */
+const where = `Database: ${
+  settings.DATABASE_URL === ''
+    ? join(settings.DATA_DIR, 'database')
+    : settings.DATABASE_URL.replace(/^\w+:\/\/[^@]*@([^/]+)\/(\w+).*$/, '$2 at $1')
+}\n`
 
 t.test('seed and reseal want the tables', async (t) => {
   t.match(await run('seed', settings), { code: 1, output: /^Migrations are pending/ })
@@ -60,19 +68,31 @@ t.test('seed and reseal want the tables', async (t) => {
 
 t.test('migrate says what is missing, brings it, and has nothing to do the next time', async (t) => {
   const all = Object.keys(migrations).join(', ')
-  t.strictSame(await run('migrate', settings, '--status'), { code: 1, output: `Pending: ${all}\n` })
-  t.strictSame(await run('migrate', settings), { code: 0, output: `Done: ${all}\n` })
-  t.strictSame(await run('migrate', settings, '--status'), { code: 0, output: 'Up to date\n' })
-  t.strictSame(await run('migrate', settings), { code: 0, output: 'Already up to date\n' })
+  t.strictSame(await run('migrate', settings, '--status'), { code: 1, output: `${where}Pending: ${all}\n` })
+  t.strictSame(await run('migrate', settings), { code: 0, output: `${where}Done: ${all}\n` })
+  t.strictSame(await run('migrate', settings, '--status'), { code: 0, output: `${where}Up to date\n` })
+  t.strictSame(await run('migrate', settings), { code: 0, output: `${where}Already up to date\n` })
 })
 
 t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
-  const { DATA_DIR, DATABASE_URL } = settings
-  if (DATABASE_URL !== '') t.match(await run('migrate', { DATA_DIR }), { code: 0, output: /^Done: / })
-  t.strictSame(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), {
+  const { DATA_DIR, DATABASE_URL, ALLOW_INSECURE } = settings
+  if (DATABASE_URL !== '') t.match(await run('migrate', { DATA_DIR, ALLOW_INSECURE }), { code: 0, output: /^Done: /m })
+  t.strictSame(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR), ALLOW_INSECURE }), {
     code: 0,
-    output: 'Already up to date\n'
+    output: `Database: ${join(DATA_DIR, 'database')}\nAlready up to date\n`
   })
+})
+
+t.test('migrate does not take the embedded database for one whose URL is missing, as after a bad line in a file', async (t) => {
+  const { DATA_DIR } = await lastingData(t)
+  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: '' }), {
+    code: 1,
+    output: joined(
+      /^These settings cannot be used:\n {2}DATABASE_URL is not set: .*\. /,
+      /To allow this, add embedded-database to ALLOW_INSECURE\n$/
+    )
+  })
+  t.notOk(existsSync(DATA_DIR))
 })
 
 t.test('seed fills the tables once, and changes nothing the next time', async (t) => {

@@ -3,12 +3,16 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { run } from '../src/commands/run.ts'
 import { lockDirectory } from '../src/database/directory-lock.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
+import { ReplicaPostgresClient } from '../src/database/patient-client.ts'
 import { migrate } from '../src/migrations/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { createDatabase, createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
+import { startAskingPostgres } from './fake-postgres.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -79,6 +83,80 @@ t.test(
     await t.rejects(other.knex.raw('select 1'), { code: '53300' })
     await one.close()
     await other.close()
+  }
+)
+
+t.test('a missing password is named with its setting, and leaves no connection that keeps the process', async (t) => {
+  const { url, connections } = await startAskingPostgres(t)
+  for (
+    const [setting, database] of [
+      ['DATABASE_URL', openPostgres(url)],
+      ['DATABASE_READ_URL', openPostgres(url, { client: ReplicaPostgresClient })]
+    ] as const
+  ) {
+    const warned: string[] = []
+    database.logTo({ warn: (line) => warned.push(line), error: (line) => warned.push(line) })
+    const message = `${setting} has no password: add one, or set PGPASSWORD`
+    await t.rejects(database.knex.raw('select 1'), { message })
+    t.match(warned, [`Acquire connection error: Error: ${message}`])
+    // The other end learns of it a moment later.
+    while (await connections() > 0) await nextTurn()
+    await database.close()
+  }
+})
+
+t.test(
+  'a role that may not create tables is told who has to allow it, by migrate and the doctor',
+  { skip: TEST_DATABASE_URL === undefined && 'set TEST_DATABASE_URL' },
+  async (t) => {
+    const [role, second] = [`guest_${process.pid}`, `other_${process.pid}`]
+    const admin = openPostgres(TEST_DATABASE_URL!)
+    const url = new URL(await createDatabase(t, TEST_DATABASE_URL!))
+    const name = url.pathname.slice(1)
+    await admin.knex.raw('create role ?? login', [role])
+    await admin.knex.raw('create role ?? login', [second])
+    t.teardown(async () => {
+      await admin.knex.raw('drop database ??', [name])
+      await admin.knex.raw('create database ??', [name])
+      await admin.knex.raw('drop role ??', [role])
+      await admin.knex.raw('drop role ??', [second])
+      await admin.close()
+    })
+    const of = (user: string): { DATABASE_URL: string } => {
+      url.username = user
+      return { DATABASE_URL: url.href }
+    }
+    const doctor = async (user: string): Promise<string> =>
+      (await run(['doctor'], {
+        ...of(user),
+        IDP_ISSUER: 'https://idp.example/pool',
+        IDP_M2M_CLIENT_IDS: 'none',
+        API_KEY_PEPPERS: `1:${'aBcDeFgHiJ'.repeat(4)}`,
+        PAY_KEY_SECRETS: `1:${'kLmNoPqRsT'.repeat(4)}`,
+        ALLOW_INSECURE: 'http-base-url'
+      })).stdout
+    const lacks = `the role ${role} may not create tables in the schema public: it must own the database. As an ` +
+      `administrator, run alter database ${name} owner to ${role}`
+    t.strictSame(await run(['migrate'], of(role)), {
+      code: 1,
+      stdout: '',
+      stderr: `The database cannot be used: ${lacks}\n`
+    })
+    const examined = await doctor(role)
+    t.ok(examined.endsWith(`020-subscribers. They cannot run: ${lacks}\n`), examined)
+    t.match(examined, new RegExp(`^ok {4}database {4}PostgreSQL .*, ${name} at `, 'm'))
+
+    await admin.knex.raw('alter database ?? owner to ??', [name, role])
+    t.match(await run(['migrate'], of(role)), { code: 0, stdout: /^Done: 001/ })
+    const direct = openPostgres(of(role).DATABASE_URL)
+    await direct.knex('knex_migrations').where({ name: '020-subscribers' }).delete()
+    await direct.knex.raw('grant select on knex_migrations to public')
+    await direct.close()
+    t.match(await run(['migrate'], of(second)), {
+      code: 1,
+      stderr:
+        `The database cannot be used: its tables belong to the role ${role}, not to ${second}: connect as ${role}\n`
+    })
   }
 )
 

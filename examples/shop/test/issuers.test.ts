@@ -499,7 +499,7 @@ t.test('the doctor examines each issuer, names this server as one, and says of a
     await doctor(first.user({ client_id: 'other' })),
     joined(
       /\nfail {2}SHOP_TOKEN +rejected: client is not a known app\n/,
-      /hint {2}SHOP_TOKEN +It is a token of a person\. If people sign in with this client, add "other" to userClients\n/
+      /hint {2}SHOP_TOKEN +It is a token of a person\. If people sign in with this client, add "other" to IDP_USER_CLIENT_IDS\n/
     )
   )
 })

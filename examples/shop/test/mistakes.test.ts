@@ -185,7 +185,7 @@ t.test('a setting whose form is wrong is named once', async (t) => {
   t.throws(() => settingsFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
     message: joined(
       /^These settings cannot be used:\n/,
-      / {2}IDP_ISSUER has the wrong format\.[^\n]+\n/,
+      / {2}IDP_ISSUER has the wrong format: [^\n]+\n/,
       / {2}DATABASE_URL has the wrong format\.[^\n]+$/
     )
   })
@@ -291,6 +291,7 @@ async function boot (settings: object): Promise<void> {
     config,
     database: {
       engine: 'postgres',
+      place: 'nowhere',
       knex: database,
       log: { warn: () => {}, error: () => {} },
       logTo: () => {},
@@ -358,7 +359,7 @@ t.test('the server tells them all at once, and has not touched the database', as
     {
       message: joined(
         /^These settings cannot be used:\n/,
-        / {2}PORT must be an integer\n {2}IDP_ISSUER must be an https URL.*\n/,
+        / {2}PORT must be an integer, not .*\n {2}IDP_ISSUER must be an https URL.*\n/,
         / {2}API_KEY_MARKER must.*\n {2}TRUST_PROXY must.*\n {2}DATABASE_URL is not set.*\n$/
       )
     }

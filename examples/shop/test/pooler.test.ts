@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { run } from '../src/commands/run.ts'
 import { openPostgres } from '../src/database/index.ts'
+import { placeFrom } from '../src/database/place.ts'
 import { migrate } from '../src/migrations/migrate.ts'
 import { losesSessions } from '../src/database/pooler.ts'
 import { migrations } from '../src/migrations/index.ts'
@@ -142,15 +143,24 @@ t.test(
     const through = await startPgBouncer(t, url)
     const all = Object.keys(migrations).join(', ')
     const settings = { DATABASE_URL: through }
-    t.strictSame(await run(['migrate', '--status'], settings), { code: 1, stdout: `Pending: ${all}\n`, stderr: '' })
+    const stderr = (of: string): string => `Database: ${placeFrom(of)}\n`
+    t.strictSame(await run(['migrate', '--status'], settings), {
+      code: 1,
+      stdout: `Pending: ${all}\n`,
+      stderr: stderr(through)
+    })
     t.strictSame(await run(['migrate'], settings), {
       code: 1,
       stdout: '',
       stderr: `Migrations are pending: ${all}. DATABASE_URL leads through a pooler in transaction mode, which cannot ` +
         'run them. Run npm run migrate with the URL of the PostgreSQL server itself\n'
     })
-    t.strictSame(await run(['migrate'], { DATABASE_URL: url }), { code: 0, stdout: `Done: ${all}\n`, stderr: '' })
-    t.strictSame(await run(['migrate'], settings), { code: 0, stdout: 'Already up to date\n', stderr: '' })
+    t.strictSame(await run(['migrate'], { DATABASE_URL: url }), {
+      code: 0,
+      stdout: `Done: ${all}\n`,
+      stderr: stderr(url)
+    })
+    t.strictSame(await run(['migrate'], settings), { code: 0, stdout: 'Already up to date\n', stderr: stderr(through) })
   }
 )
 

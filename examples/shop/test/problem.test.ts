@@ -115,7 +115,7 @@ t.test('trouble of the database goes to the log of the server, and nowhere else'
   t.strictSame(printed().map(({ args }) => args.join(' ')).filter((text) => text.includes('127.0.0.1:1')), [])
   // Others may be about the identity provider, whose idle connections may end while one is wanted.
   t.match(lines.map((line) => JSON.parse(line)).filter(({ needed }) => needed === 'database'), [{
-    level: 40,
+    level: 50,
     msg: 'No connection to the database',
     reason: /^ECONNREFUSED: connect ECONNREFUSED/,
     failures: 1

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { providerError } from 'pay-reconcile'
 import { failedToConnect } from '../src/database/errors.ts'
 import { startRefusingPostgres } from './fake-postgres.ts'
-import { outages } from '../src/operations/outages.ts'
+import { databaseLog, outages } from '../src/operations/outages.ts'
 import { digestOfSubject } from '../src/operations/called-by.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
@@ -221,6 +221,9 @@ t.test('an outage is a line a minute for each thing that is away, without stack 
     }, 40),
     { needed: 'identity_provider', host: 'idp.example:443', reason: 'getaddrinfo ENOTFOUND' }
   )
+  // The plugin for sign-ins names the address.
+  const url = 'https://idp.example/pool/.well-known/openid-configuration'
+  t.equal(shortened({ err: new TypeError('fetch failed'), url, timeout: 5000 }, 50), undefined)
   t.strictSame(shortened({ err: providerError('unreachable') }, 50), {
     needed: 'payment_provider',
     setting: 'PAY_API_URL',
@@ -236,11 +239,24 @@ t.test('an outage is a line a minute for each thing that is away, without stack 
       { err: new Error('a bug') },
       { err: providerError('refused') },
       { err: Object.assign(new Error('x'), { code: '40001' }) },
+      { err: new TypeError('fetch failed'), url: 'https://elsewhere.example/document' },
       { name: 'x' }
     ]
   ) t.equal(shortened(fields, 50), fields)
   const quiet = { err: refused }
   t.equal(shortened(quiet, 20), quiet, 'debugging is told everything')
+})
+
+t.test('a connection that the pool cannot have is logged as an error, with its reason as it is', (t) => {
+  const logged: unknown[] = []
+  const log = databaseLog({ error: (...line: unknown[]) => logged.push(line) } as never)
+  log.warn('Acquire connection error: Error: connect ECONNREFUSED 10.0.0.1:5432')
+  log.warn('Acquire connection error: Error: SASL: SCRAM-SERVER-FIRST-MESSAGE: it is odd')
+  t.match(logged, [
+    [{ err: { code: 'ECONNREFUSED' }, needed: 'database' }, 'No connection to the database'],
+    [{ err: { code: undefined, message: 'SASL: SCRAM-SERVER-FIRST-MESSAGE: it is odd' } }]
+  ])
+  t.end()
 })
 
 t.test('a server that cannot start says in one line what it lacked, and by which setting', async (t) => {

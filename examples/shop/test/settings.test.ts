@@ -79,8 +79,11 @@ t.test('a mistake says what would be right, and no secret', async (t) => {
     }
     return ''
   }
-  t.match(said({ LOG_LEVEL: 'loud' }), /LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent$/)
-  t.match(said({ CORS_ORIGINS: '*' }), /CORS_ORIGINS has the wrong format\. Expected: Origins that may call/)
+  t.match(
+    said({ LOG_LEVEL: 'loud' }),
+    /LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not loud$/
+  )
+  t.match(said({ CORS_ORIGINS: '*' }), /CORS_ORIGINS has the wrong format: \*\. Expected: Origins that may call/)
   t.match(
     said({ API_KEY_PEPPERS: 'hidden' }),
     joined(
@@ -89,6 +92,13 @@ t.test('a mistake says what would be right, and no secret', async (t) => {
     )
   )
   t.notMatch(said({ API_KEY_PEPPERS: 'hidden' }), /hidden/)
+  t.match(said({ RATE_LIMIT_MAX: 'lots' }), /RATE_LIMIT_MAX must be an integer, not lots$/)
+  t.match(said({ MCP_ENABLED: 'yes' }), /MCP_ENABLED must be true or false, not yes$/)
+  t.match(
+    said({ PUBLIC_BASE_URL: 'https://shop.example/shop' }),
+    /PUBLIC_BASE_URL has the wrong format: https:\/\/shop\.example\/shop\. Expected: .* without a path/
+  )
+  t.notMatch(said({ PAY_API_URL: 'https://kim:hidden@pay.example/x' }), /hidden/)
 })
 
 t.test('the embedded database is at one place for the server and all commands', async (t) => {

@@ -110,8 +110,8 @@ t.test('admin add makes an admin of anybody, known, unknown or shut out, and aud
   t.match(made, {
     code: 0,
     stdout: /^[0-9a-f-]{36}\n$/,
-    stderr: 'sub-1 is now an admin.\nNobody with this subject has signed in yet. Check it against subject in the ' +
-      'response of GET /me.\n'
+    stderr: 'Nobody with the subject sub-1 has signed in yet. Check it against subject in the response of GET ' +
+      '/me.\nsub-1 is now an admin.\n'
   })
   const id = made.stdout.trim()
   const user = {

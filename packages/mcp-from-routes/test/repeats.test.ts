@@ -16,7 +16,11 @@ const again = (argument: string): string =>
   'not carried out twice.'
 
 /** A tool whose route ends as its argument says, and takes a key under a name of its own. */
-function order (header: string, method: 'GET' | 'POST' = 'POST'): (app: FastifyInstance) => void {
+function order (
+  header: string,
+  method: 'GET' | 'POST' = 'POST',
+  description?: string
+): (app: FastifyInstance) => void {
   return (app) => {
     app.route<{ Querystring: { end?: string } }>({
       method,
@@ -28,7 +32,11 @@ function order (header: string, method: 'GET' | 'POST' = 'POST'): (app: FastifyI
         headers: { type: 'object', properties: { [header]: { type: 'string' } } },
         querystring: { type: 'object', properties: { end: { type: 'string' } } }
       },
-      config: { mcp: { arguments: { headers: { [header]: { name: 'own_key' } } } } },
+      config: {
+        mcp: {
+          arguments: { headers: { [header]: { name: 'own_key', ...description !== undefined && { description } } } }
+        }
+      },
       handler: async ({ query: { end } }, reply) => {
         if (end === 'late') await once(reply.raw, 'close')
         if (end === 'broken') reply.raw.destroy()
@@ -190,4 +198,11 @@ t.test('the example of the documentation', async (t) => {
         '{"current":{"id":"1","text":"Water them today","version":2}}'
     }, { text: 'etag: "2"' }]
   })
+})
+
+t.test('the log does not name a tool whose argument is described, as where the record has its version', async (t) => {
+  const { lines, logger } = logs('info')
+  const app = await build(t, order('If-Match', 'POST', 'updated_at as read'), {}, { logger })
+  await app.ready()
+  t.strictSame(lines.filter(({ msg }) => /ETag/.test(String(msg))), [])
 })

@@ -24,10 +24,11 @@ export const adminAdd: Command = {
       return {
         code: 0,
         stdout: `${user.id}\n`,
-        stderr: `${subject}${name} is ${changed ? 'now' : 'already'} an admin.\n` +
-          (known
-            ? ''
-            : 'Nobody with this subject has signed in yet. Check it against subject in the response of GET /me.\n')
+        // First: people may be added before they sign in, but a subject with a mistake is nobody's.
+        stderr: (known
+          ? ''
+          : `Nobody with the subject ${subject} has signed in yet. Check it against subject in the response of GET /me.\n`) +
+          `${subject}${name} is ${changed ? 'now' : 'already'} an admin.\n`
       }
     })
   }

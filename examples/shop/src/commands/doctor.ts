@@ -9,10 +9,11 @@ import { losesWrites } from '../database/durability.ts'
 import { pendingMigrations } from '../migrations/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
 import type { Replica } from '../database/replica.ts'
-import { knowsCase, unsuitable } from '../database/session.ts'
+import { cannotMigrate, knowsCase, unsuitable } from '../database/session.ts'
 import { hasSearchIndex, SEARCH_SQL } from '../migrations/search-index.ts'
 import { misspeltIn, sentenceOf } from '../settings/misspelt.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
+import { inSettings } from '../settings/option-names.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
 import { reasonOf } from './refuse.ts'
@@ -63,13 +64,16 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
   }
 }
 
-function examineMigrations (pending: readonly string[]): Finding {
-  return pending.length === 0
-    ? ok('migrations', 'up to date')
-    : fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`)
+async function examineMigrations (pending: readonly string[], knex: Database['knex']): Promise<Finding> {
+  if (pending.length === 0) return ok('migrations', 'up to date')
+  const reason = await cannotMigrate(knex)
+  return fail(
+    'migrations',
+    `pending: ${pending.join(', ')}. ${reason === undefined ? 'Run npm run migrate' : `They cannot run: ${reason}`}`
+  )
 }
 
-async function examineDatabase ({ engine, knex, replica }: Database): Promise<readonly Finding[]> {
+async function examineDatabase ({ engine, place, knex, replica }: Database): Promise<readonly Finding[]> {
   const answer = await attempt(
     'database',
     async () =>
@@ -79,7 +83,7 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
   )
   if ('level' in answer) return [answer]
   const { version, number } = answer.result
-  const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`
+  const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}, ${place}`
   const pending = await attempt('migrations', async () => await pendingMigrations(knex))
   const difference = await clockDiffers({ engine, knex })
   const isCurrent = !('level' in pending) && pending.result.length === 0
@@ -90,7 +94,7 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
     ...(await losesWrites({ engine, knex })).map((loss) => warn('database', loss)),
     ...difference === undefined ? [] : [warn('clock', difference)],
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
-    'level' in pending ? pending : examineMigrations(pending.result),
+    'level' in pending ? pending : await examineMigrations(pending.result, knex),
     ...replica === undefined ? [] : [await examineReplica(replica)],
     ...!isSearched || await hasSearchIndex(knex)
       ? []
@@ -177,11 +181,11 @@ async function examinePooler (knex: Database['knex']): Promise<readonly Finding[
 /** What the server itself says about its surroundings and a token. */
 async function examineServer (config: Settings, database: Database, token: string): Promise<readonly Finding[]> {
   const { buildApp } = await import('../app.ts')
-  const built = await attempt('server', async () => await buildApp({ config, database, logger: false }))
+  const built = await attempt('server', async () => await buildApp({ config, database, logger: false }), config)
   if ('level' in built) return [built]
   const { result: app } = built
   try {
-    const started = await attempt('server', async () => await app.ready())
+    const started = await attempt('server', async () => await app.ready(), config)
     if ('level' in started) return [started]
     const found = await examineTokens(config, token)
     const first = found.findIndex(({ what }) => what === TOKEN)
@@ -250,6 +254,7 @@ async function examineTokens (config: Settings, token: string): Promise<readonly
   const findings = await examine(acceptedTokens(config), token === '' ? undefined : token)
   return findings.map(({ issuer, ...finding }) => ({
     ...finding,
+    found: inSettings(finding.found, config.IDP_SECOND_ISSUER),
     what: finding.what === 'issuer' ? whose(issuer, config) : NAMES[finding.what] ?? finding.what
   }))
 }
@@ -259,11 +264,15 @@ function whose (issuer: string | undefined, config: Settings): string {
   return issuer === config.IDP_SECOND_ISSUER ? 'second issuer' : 'this server'
 }
 
-async function attempt<T> (what: string, work: () => Promise<T>): Promise<{ readonly result: T } | Finding> {
+async function attempt<T> (
+  what: string,
+  work: () => Promise<T>,
+  settings?: Parameters<typeof reasonOf>[1]
+): Promise<{ readonly result: T } | Finding> {
   try {
     return { result: await work() }
   } catch (error) {
-    return fail(what, reasonOf(error))
+    return fail(what, reasonOf(error, settings))
   }
 }
 

@@ -1,4 +1,5 @@
 import { migrate, pendingMigrations } from '../migrations/migrate.ts'
+import { databaseRisksIn } from '../settings/risks.ts'
 import { databaseSettings } from '../settings/settings.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import type { Command } from './command.ts'
@@ -10,14 +11,15 @@ export const migrateTables: Command = {
     'brings the database tables up to date; --status only lists what is pending, and exits with 1 if anything is',
   options: { status: { type: 'boolean' } },
   async run ({ values, environment, open }) {
-    const database = await open(databaseSettings(environment))
+    const database = await open(databaseSettings(environment, databaseRisksIn))
+    const stderr = `Database: ${database.place}\n`
     try {
       if (values['status'] === true) {
         const pending = await pendingMigrations(database.knex)
         return {
           code: pending.length === 0 ? 0 : 1,
           stdout: pending.length === 0 ? 'Up to date\n' : `Pending: ${pending.join(', ')}\n`,
-          stderr: ''
+          stderr
         }
       }
       await refuseUnsuitable(database.knex)
@@ -27,7 +29,7 @@ export const migrateTables: Command = {
       }
       database.logTo({ warn: tell, error: tell })
       const done = await migrate(database)
-      return { code: 0, stdout: done.length === 0 ? 'Already up to date\n' : `Done: ${done.join(', ')}\n`, stderr: '' }
+      return { code: 0, stdout: done.length === 0 ? 'Already up to date\n' : `Done: ${done.join(', ')}\n`, stderr }
     } finally {
       await database.close()
     }

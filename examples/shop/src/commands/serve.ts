@@ -37,7 +37,7 @@ async function untilReachable (log: FastifyBaseLogger, work: () => Promise<void>
       return
     } catch (error) {
       if (!mayPass(error as Error)) throw error
-      log.warn({ err: error, needed: 'database' }, 'The server waits for its database')
+      log.error({ err: error, needed: 'database' }, 'The server waits for its database')
       await sleep(RETRY)
     }
   }

@@ -11,7 +11,8 @@ import { lockDirectory } from './directory-lock.ts'
 import { failedAtDatabase } from './errors.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
-import { PatientPostgresClient } from './patient-client.ts'
+import { PatientPostgresClient, ReplicaPostgresClient } from './patient-client.ts'
+import { placeFrom } from './place.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { settleSession } from './session.ts'
 import { type Connection, silenceLimit } from './silence.ts'
@@ -20,6 +21,8 @@ import { guardedPostgresClient } from './transaction-guard.ts'
 /** An open database. Both engines speak PostgreSQL and return the same JavaScript values. */
 export interface Database {
   readonly engine: 'postgres' | 'embedded'
+  /** Which one it is, for people: `shop at db.example:5432`, or the directory. Without user and password. */
+  readonly place: string
   readonly knex: Knex
   /** Where lists and exports are read, if they are not read here. */
   readonly replica?: Replica
@@ -56,7 +59,11 @@ const LIMITS = { statement: STATEMENT_LIMIT, connect: 5_000, acquire: ACQUIRE_TI
 const SILENCE = 5000
 
 /** At a replica, `silence` being the whole time without an answer: then the primary serves. */
-const OF_REPLICA = { limits: { statement: 3000, connect: 1000, acquire: 1000 }, silence: 4000 }
+const OF_REPLICA = {
+  client: ReplicaPostgresClient,
+  limits: { statement: 3000, connect: 1000, acquire: 1000 },
+  silence: 4000
+}
 
 /** How long an idle connection is silent before TCP probes it, in milliseconds; Linux gives up ten seconds later. */
 const KEEP_ALIVE = 10_000
@@ -112,6 +119,7 @@ function withPassword (url: string, password: string | undefined): string {
 }
 
 interface PostgresOptions extends StatementOptions {
+  readonly client?: typeof PatientPostgresClient
   readonly silence?: number
   readonly limits?: typeof LIMITS
 }
@@ -120,17 +128,23 @@ interface PostgresOptions extends StatementOptions {
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
  *
  * @param url - `postgres://user:password@host:port/database`
+ * @param client - of knex
  * @param silence - how long a statement may be without an answer, in milliseconds
  * @param limits - for statements, connecting, and waiting for a connection of the pool, in milliseconds
  */
 export function openPostgres (
   url: string,
-  { namedStatements = true, limits = LIMITS, silence = limits.statement + SILENCE }: PostgresOptions = {}
+  {
+    namedStatements = true,
+    client = PatientPostgresClient,
+    limits = LIMITS,
+    silence = limits.statement + SILENCE
+  }: PostgresOptions = {}
 ): Database {
   const { log, logTo } = relay()
   const limitSilence = silenceLimit(silence, log)
   const db = knex({
-    client: PatientPostgresClient,
+    client,
     log,
     connection: {
       connectionString: url,
@@ -159,7 +173,7 @@ export function openPostgres (
   })
   db.userParams = { namedStatements }
   db.on('query-error', failedAtDatabase)
-  return { engine: 'postgres', knex: db, log, logTo, close: async () => await db.destroy() }
+  return { engine: 'postgres', place: placeFrom(url), knex: db, log, logTo, close: async () => await db.destroy() }
 }
 
 /**
@@ -194,7 +208,7 @@ export async function openEmbedded (dataDir: string | null, engine?: PGlite): Pr
       if (engine === undefined) await pglite.close()
       unlock()
     }
-    return { engine: 'embedded', knex: db, log, logTo, close }
+    return { engine: 'embedded', place: dataDir ?? 'memory', knex: db, log, logTo, close }
   } catch (error) {
     unlock()
     throw error

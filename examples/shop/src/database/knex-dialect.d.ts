@@ -10,5 +10,6 @@ declare module 'knex/lib/dialects/postgres/index.js' {
     ): Knex.Transaction & PromiseLike<unknown>
     acquireConnection (): Promise<unknown>
     acquireRawConnection (): Promise<unknown>
+    _driver (): { readonly Client: typeof import('pg').Client }
   }
 }

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import { failedToConnect } from './errors.ts'
 
@@ -17,12 +19,37 @@ interface Pool {
   numPendingCreates(): number
 }
 
+/** What the driver says if the server asks for a password and there is none. */
+const NO_PASSWORD = /client password must be a/
+
+/**
+ * The driver leaves a connection open that it could not use: PostgreSQL would close it after a minute, and the process
+ * could not exit before.
+ */
+class PromptClient extends pg.Client {
+  override async connect (): Promise<pg.Client & undefined> {
+    try {
+      return await super.connect() as pg.Client & undefined
+    } catch (error) {
+      ;(this as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy()
+      throw error
+    }
+  }
+}
+
 /**
  * A knex client for a PostgreSQL server that may have no connection left. A call that wanted another one then waits for
  * one that the pool has, up to the pool's time limit, instead of failing. If the pool has none, calls fail soon, as
  * they do when the server is away.
  */
 export class PatientPostgresClient extends PostgresClient {
+  /** The setting that has the URL. */
+  protected readonly setting: string = 'DATABASE_URL'
+
+  override _driver (): { readonly Client: typeof pg.Client } {
+    return { Client: PromptClient }
+  }
+
   override async acquireRawConnection (): Promise<unknown> {
     const pool = this.pool as unknown as Pool
     try {
@@ -30,6 +57,9 @@ export class PatientPostgresClient extends PostgresClient {
       pool.propagateCreateError = true
       return connection
     } catch (error) {
+      if (NO_PASSWORD.test((error as Error).message)) {
+        throw failedToConnect(new Error(`${this.setting} has no password: add one, or set PGPASSWORD`))
+      }
       const { code, message } = error as Error & { readonly code?: string }
       const isCrowded = code === NO_CONNECTION_LEFT
       const hasOthers = (): boolean => pool.numUsed() + pool.numFree() > 0
@@ -44,4 +74,9 @@ export class PatientPostgresClient extends PostgresClient {
       throw failedToConnect(error as Error)
     }
   }
+}
+
+/** The same for a replica. */
+export class ReplicaPostgresClient extends PatientPostgresClient {
+  protected override readonly setting = 'DATABASE_READ_URL'
 }

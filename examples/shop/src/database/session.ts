@@ -110,6 +110,22 @@ export async function knowsCase (knex: Knex): Promise<boolean> {
   return knows
 }
 
+/** Why the role may not run migrations, with what to do about it; undefined if it may. */
+export async function cannotMigrate (knex: Knex): Promise<string | undefined> {
+  const { rows: [{ role, database, schema, may_create: mayCreate, owner }] } = await knex.raw(
+    `
+    select format('%I', current_user) as role, format('%I', current_database()) as database, current_schema() as schema,
+      has_schema_privilege(current_schema(), 'create') as may_create,
+      (select format('%I', pg_get_userbyid(relowner)) from pg_class
+        where oid = to_regclass('knex_migrations') and not pg_has_role(relowner, 'usage')) as owner`
+  )
+  if (owner !== null) return `its tables belong to the role ${owner}, not to ${role}: connect as ${owner}`
+  return mayCreate
+    ? undefined
+    : `the role ${role} may not create tables in the schema ${schema}: it must own the database. As an ` +
+      `administrator, run alter database ${database} owner to ${role}`
+}
+
 /** @throws {@link SHOP_DATABASE_UNSUITABLE} */
 export async function refuseUnsuitable (knex: Knex): Promise<void> {
   const reasons = await unsuitable(knex)

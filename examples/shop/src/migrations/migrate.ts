@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import {
+  SHOP_DATABASE_UNSUITABLE,
   SHOP_MIGRATION_BLOCKED,
   SHOP_MIGRATIONS_PENDING,
   SHOP_MIGRATIONS_POOLED,
@@ -12,6 +13,7 @@ import type { Database, DatabaseLog } from '../database/index.ts'
 import { LOCK_LIMIT, MIGRATING, watchLockWaits } from '../database/lock-waits.ts'
 import { whileAtWork } from '../database/long-statements.ts'
 import { losesSessions } from '../database/pooler.ts'
+import { cannotMigrate } from '../database/session.ts'
 import { metLock } from '../database/tried.ts'
 
 /** An arbitrary number for the advisory lock, unlike those of other applications on the database. */
@@ -50,6 +52,7 @@ export interface MigrateOptions {
  * @returns the names of the migrations that this call ran
  * @throws {@link SHOP_MIGRATIONS_UNKNOWN}
  * @throws {@link SHOP_MIGRATIONS_POOLED}
+ * @throws {@link SHOP_DATABASE_UNSUITABLE}
  * @throws {@link SHOP_MIGRATION_BLOCKED}
  */
 export async function migrate (
@@ -67,6 +70,8 @@ export async function migrate (
   // Behind such a pooler the lock would stay on a connection that others use, and so would a time limit that was
   // lifted.
   if (await losesSessions(knex)) throw new SHOP_MIGRATIONS_POOLED(pending.join(', '))
+  const reason = await cannotMigrate(knex)
+  if (reason !== undefined) throw new SHOP_DATABASE_UNSUITABLE(reason)
   const connection = await knex.client.acquireConnection()
   try {
     while (!await tryLock(knex, connection)) await sleep(POLL)

@@ -53,7 +53,7 @@ interface Fields {
 export function outages (places: Places): (fields: Fields, level: number) => Fields | undefined {
   const seen = new Map<Needed, { loggedAt: number, count: number }>()
   return (fields, level) => {
-    const needed = level < WARN ? undefined : neededIn(fields)
+    const needed = level < WARN ? undefined : neededIn(fields, places)
     if (needed === undefined) return fields
     const last = seen.get(needed) ?? { loggedAt: -Infinity, count: 0 }
     seen.set(needed, last)
@@ -74,8 +74,8 @@ export function databaseLog (log: FastifyBaseLogger): DatabaseLog {
       const [, reason] = /^Acquire connection error: (?:Error: )?(.*)/.exec(message) ?? []
       if (reason === undefined) log.warn(message)
       else {
-        log.warn({
-          err: Object.assign(new Error(reason), { code: /E[A-Z]{4,}/.exec(reason)?.[0] }),
+        log.error({
+          err: Object.assign(new Error(reason), { code: /\bE[A-Z]{4,}\b/.exec(reason)?.[0] }),
           needed: 'database'
         }, 'No connection to the database')
       }
@@ -87,15 +87,23 @@ export function databaseLog (log: FastifyBaseLogger): DatabaseLog {
 }
 
 /** What is away, if that is why the line is written. */
-function neededIn ({ err, needed, issuer, keyId }: Fields): Needed | undefined {
+function neededIn ({ err, needed, issuer, keyId, url }: Fields, places: Places): Needed | undefined {
   if (needed !== undefined) return needed
   // A key that could not be revoked is no failure like others: somebody has to look after it.
   if (!(err instanceof Error) || keyId !== undefined) return undefined
   const { code = '', cause } = err as { code?: string, cause?: unknown }
-  if (issuer !== undefined || code === 'DUAL_AUTH_PROVIDER_UNAVAILABLE') return 'identity_provider'
+  if (issuer !== undefined || isAt(url, places.IDP_ISSUER) || code === 'DUAL_AUTH_PROVIDER_UNAVAILABLE') {
+    return 'identity_provider'
+  }
   if (isProviderError(err)) return PROVIDER_AWAY.includes(err.fault) ? 'payment_provider' : undefined
-  if (code === 'PAY_RECONCILE_STORE_FAILED') return neededIn({ err: cause })
+  if (code === 'PAY_RECONCILE_STORE_FAILED') return neededIn({ err: cause }, places)
   return code === 'DUAL_AUTH_STORE_UNAVAILABLE' || isAway(err) ? 'database' : undefined
+}
+
+/** Whether a plugin asked there: it names the address. */
+function isAt (url: unknown, issuer: string | undefined): boolean {
+  return [url, issuer].every((text) => URL.canParse(String(text))) &&
+    new URL(String(url)).origin === new URL(issuer!).origin
 }
 
 /** Which setting says where it is, and where that is: never a user or a password. */

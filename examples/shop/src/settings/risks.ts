@@ -33,6 +33,23 @@ const FEW = 8
 
 /** The settings that are only acceptable for a trial, each with its danger and how to allow it. */
 export function risksIn (config: Given): readonly string[] {
+  return refusals(config, takenIn(config))
+}
+
+/** The same for commands that only read the settings of the database. */
+export function databaseRisksIn (config: Given): readonly string[] {
+  return refusals(config, takenIn(config).filter(([risk]) => risk === 'embedded-database'))
+}
+
+function refusals (config: Given, taken: readonly Taken[]): readonly string[] {
+  return taken.filter(([risk]) => !allowedBy(config, risk)).map(([risk, what]) =>
+    `${what}. To allow this, add ${risk} to ALLOW_INSECURE`
+  )
+}
+
+type Taken = readonly [risk: Risk, what: string]
+
+function takenIn (config: Given): readonly Taken[] {
   const {
     DATABASE_URL,
     PUBLIC_BASE_URL,
@@ -96,9 +113,7 @@ export function risksIn (config: Given): readonly string[] {
     ],
     ...secretRisks(config).map(([risk, what]) => [risk, true, what] as const)
   ]
-  return risks.filter(([risk, isTaken]) => isTaken && !allowedBy(config, risk)).map(([risk, , what]) =>
-    `${what}. To allow this, add ${risk} to ALLOW_INSECURE`
-  )
+  return risks.filter(([, isTaken]) => isTaken).map(([risk, , what]) => [risk, what])
 }
 
 export function allowedBy ({ ALLOW_INSECURE: allowed }: Given, risk: Risk): boolean {

@@ -2,8 +2,9 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Provider } from 'dual-auth'
 import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from '../errors.ts'
+import { excerpt } from '#shared/excerpt'
 import { dataDirFrom } from './data-dir.ts'
-import { givenIn } from './files.ts'
+import { givenIn, SECRET_SETTINGS } from './files.ts'
 import { ALGORITHMS, itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 
@@ -60,7 +61,7 @@ const Schema = Type.Object({
   PUBLIC_BASE_URL: Type.String({
     default: 'http://localhost:8080',
     pattern: ORIGIN,
-    description: 'Public origin of the server, for absolute URLs'
+    description: 'Public origin of the server, without a path, for absolute URLs'
   }),
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
   MCP_IMPORTS_ENABLED: Type.Boolean({
@@ -458,7 +459,13 @@ export function settingsFromEnvironment (
   return read(Schema, environment, defaults, risksIn)
 }
 
-const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'PGPASSWORD', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR'])
+const ForDatabase = Type.Pick(Schema, [
+  'DATABASE_URL',
+  'PGPASSWORD',
+  'DATABASE_NAMED_STATEMENTS',
+  'DATA_DIR',
+  'ALLOW_INSECURE'
+])
 const ForSeed = Type.Pick(Schema, [
   'DATABASE_URL',
   'PGPASSWORD',
@@ -467,9 +474,11 @@ const ForSeed = Type.Pick(Schema, [
   'PAY_KEY_SECRETS'
 ])
 
-/** The settings of the commands that only need the database. */
-export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> =>
-  read(ForDatabase, environment)
+/** The settings of the commands that only need the database. For `risksIn`, see {@link settingsFromEnvironment}. */
+export const databaseSettings = (
+  environment: NodeJS.ProcessEnv,
+  risksIn?: (given: Readonly<Record<string, unknown>>) => readonly string[]
+): Static<typeof ForDatabase> => read(ForDatabase, environment, {}, risksIn)
 
 /** The settings of the seed, which also encrypts payment keys. */
 export const seedSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForSeed> => read(ForSeed, environment)
@@ -528,7 +537,11 @@ function parse (
           schema.properties[name] ?? {}
         return [
           name,
-          complaintAbout(fault, description + (pattern.endsWith(SECRETS) ? `. For example: ${name}=${EXAMPLE}` : ''))
+          complaintAbout(
+            fault,
+            valueOf(name, given),
+            description + (pattern.endsWith(SECRETS) ? `. For example: ${name}=${EXAMPLE}` : '')
+          )
         ]
       })
     }
@@ -546,14 +559,26 @@ interface Fault {
   }
 }
 
+/** The value, unless it is or may contain a secret, as a URL with a user does. */
+function valueOf (name: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  const text = String(given[name])
+  return given[name] === undefined || SECRET_SETTINGS.some((secret) => secret === name) || text.includes('@')
+    ? undefined
+    : excerpt(text, 100)
+}
+
 /** Ajv's messages list no values, and a pattern tells people little. */
 function complaintAbout (
   { keyword, message = 'is invalid', params: { allowedValues, type } }: Fault,
+  value: string | undefined,
   description: string
 ): string {
-  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`
-  if (keyword === 'type' && type === 'boolean') return 'must be true or false'
-  if (keyword === 'type' && type === 'integer') return 'must be an integer'
+  const found = value === undefined ? '' : `, not ${value}`
+  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}${found}`
+  if (keyword === 'type' && type === 'boolean') return `must be true or false${found}`
+  if (keyword === 'type' && type === 'integer') return `must be an integer${found}`
   if (keyword === 'required') return `is required. Expected: ${description}`
-  return keyword === 'pattern' ? `has the wrong format. Expected: ${description}` : message
+  return keyword === 'pattern'
+    ? `has the wrong format${value === undefined ? '' : `: ${value}`}. Expected: ${description}`
+    : message
 }

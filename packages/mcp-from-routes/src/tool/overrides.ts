@@ -18,6 +18,8 @@ export interface Input {
   readonly name: string
   /** The argument that fills it; absent when its value is fixed. */
   readonly argument?: string
+  /** What `config.mcp.arguments` says of it. */
+  readonly description?: string
   readonly value?: unknown
 }
 
@@ -153,9 +155,9 @@ export class Overrides {
     )
     const inputs = Object.keys(flat.properties).map((name): Input => {
       const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
-      return 'value' in override
-        ? { place, name, value: override.value }
-        : { place, name, argument: override.name ?? name }
+      if ('value' in override) return { place, name, value: override.value }
+      const { description } = override
+      return { place, name, argument: override.name ?? name, ...description !== undefined && { description } }
     })
     const taken = inputs.flatMap(({ argument }) => argument ?? [])
     this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs the same name`)

@@ -100,14 +100,17 @@ export function remarkOnTools (
         'in config.mcp.arguments'
     )
   }
+  // A description for models says which field of the record has it.
   const conditional = tools.filter(({ request: { input } }) =>
-    input.inputs.some(({ place, name }) => place === 'header' && (name === 'if-match' || name === 'if-none-match'))
+    input.inputs.some(({ place, name, description }) =>
+      place === 'header' && (name === 'if-match' || name === 'if-none-match') && description === undefined
+    )
   ).map(({ public: { name } }) => name)
   if (conditional.length > 0 && !resultHeaders.includes('etag')) {
     log.info(
       { tools: conditional },
-      'these tools take the ETag of a record, and results do not show it: add etag to resultHeaders, unless the ' +
-        'record has it'
+      'these tools take the ETag of a record, and results do not show it: add etag to resultHeaders, or say in ' +
+        'config.mcp.arguments which field of the record has it'
     )
   }
   const unused = Object.keys(impliedArguments).filter((name) =>
