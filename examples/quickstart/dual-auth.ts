@@ -29,7 +29,7 @@ await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 const { plaintext } = await createApiKey(apiKeys, {
   ownerId: 'blue',
   name: 'Label printer',
-  scopes: ['read'], // GET and HEAD; 'write': other methods; 'all': both
+  scopes: ['read'], // GET and HEAD. ['read', 'write'] or 'all', without brackets: every method
   createdBy: 'me'
 })
 console.log(`KEY=${plaintext}`)

@@ -17,7 +17,7 @@ export const MCP_FROM_ROUTES_INVALID_OPTION = createError(
 export const MCP_FROM_ROUTES_REGISTERED_IN_SCOPE = createError(
   'MCP_FROM_ROUTES_REGISTERED_IN_SCOPE',
   'mcp-from-routes was registered inside a plugin that has its own scope, where it cannot guard all routes. ' +
-    'Register it on the root instance, or wrap the plugin that registers it in fastify-plugin'
+    'Register it on the root instance, or wrap every plugin around it in fastify-plugin, such as app.js of fastify-cli'
 )
 
 /** Tagged routes were registered before the plugin, which turns only later ones into tools. */
@@ -43,7 +43,7 @@ export const MCP_FROM_ROUTES_INVALID_ROUTES = createError<[number, string]>(
 /** A tagged route has no `schema.operationId`. */
 export const MCP_FROM_ROUTES_NO_OPERATION_ID = createError(
   'MCP_FROM_ROUTES_NO_OPERATION_ID',
-  '%s is tagged %s but has no operationId. Add schema.operationId: it is the tool name'
+  '%s is tagged %s but has no operationId. Add schema.operationId: it is the tool name%s'
 )
 
 /** The `operationId` of a tagged route cannot be a tool name in every client. */

@@ -2,6 +2,10 @@ import { check } from './checks.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from './errors.ts'
 import type { Extension, Route } from './extension.ts'
 import { isObject } from './schema/json-schema.ts'
+import type { McpRouteConfig } from './types.ts'
+
+/** The members of `annotations`. */
+const HINTS: readonly string[] = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
 
 /** The keys of `config.mcp` that the core reads. */
 const OWN_KEYS: readonly string[] = [
@@ -105,6 +109,14 @@ export function checkIsRead (
   for (const key of Object.keys(mcp)) {
     const from = Object.hasOwn(IMPORTS, key) ? IMPORTS[key] : undefined
     if (!keys.includes(key)) fail(key, from, `Known: ${keys.join(', ')}`)
+  }
+  const { annotations = {} } = mcp as McpRouteConfig
+  if (!isObject(annotations)) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'annotations must be an object')
+  for (const [hint, value] of Object.entries(annotations)) {
+    if (!HINTS.includes(hint)) fail(`annotations.${hint}`, undefined, `Known: ${HINTS.join(', ')}`)
+    if (typeof value !== 'boolean') {
+      throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, `annotations.${hint} must be true or false`)
+    }
   }
   for (const tag of tags) {
     const from = Object.hasOwn(TAGS, tag) ? TAGS[tag] : undefined

@@ -53,6 +53,16 @@ t.test('a key of config.mcp that nobody reads stops the startup', async (t) => {
     code: 'MCP_FROM_ROUTES_INVALID_CONFIG',
     message: /GET \/x has a wrong config\.mcp: descripton is unknown\. Known: title, description, /
   })
+  for (
+    const [annotations, message] of [
+      [{ destructivehint: false }, 'annotations.destructivehint is unknown. Known: readOnlyHint, destructiveHint, '],
+      [{ readOnlyHint: 'no' }, 'annotations.readOnlyHint must be true or false'],
+      [null, 'annotations must be an object']
+    ] as const
+  ) {
+    const hinted = await build(t, tagged({ annotations }))
+    await t.rejects(async () => await hinted.ready(), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message })
+  }
   const untagged = await build(t, tagged({ descripton: 'Of a route that is no tool.' }, []))
   await t.resolves(async () => await untagged.ready())
 })

@@ -43,9 +43,11 @@ export function wordsOf (
   tag: string
 ) {
   const name = own ?? operationId
-  if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag)
-  if (!TOOL_NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   const text = config.mcp?.description || description || summary
+  if (name === undefined || name === '') {
+    throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag, text ? '' : '. It has no description either')
+  }
+  if (!TOOL_NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
   // One that says so in its own words need not say it twice.
   const isMarked = deprecated === true && !/^deprecated\b/i.test(text)

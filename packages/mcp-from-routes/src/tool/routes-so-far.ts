@@ -12,6 +12,9 @@ export interface SeenRoute {
 /** The routes of an application before the plugin; undefined if it was created before this module was loaded. */
 export type EarlierRoutes = readonly SeenRoute[] | undefined
 
+/** What Fastify prints of an application without routes. */
+const NO_ROUTES = '(empty tree)'
+
 /** The routes of every application since it was created. */
 const routesOf = new WeakMap<FastifyInstance, SeenRoute[]>()
 
@@ -29,7 +32,7 @@ subscribe('fastify.initialization', (message) => {
   })
 })
 
-/** The routes of the application so far. */
+/** The routes of the application so far. Those of one that was created too early are known only if there are none. */
 export function routesSoFar (app: FastifyInstance): EarlierRoutes {
-  return routesOf.get(app)?.slice()
+  return routesOf.get(app)?.slice() ?? (app.printRoutes() === NO_ROUTES ? [] : undefined)
 }
