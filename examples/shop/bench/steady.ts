@@ -60,12 +60,16 @@ export function startCaller (): Caller {
   }
 }
 
-function dueCalls ({ rate, seconds }: Load, next?: () => autocannon.Request): DueCall[] {
-  const calls: DueCall[] = []
+function dueCalls (load: Load, next?: () => autocannon.Request): DueCall[] {
+  return [...arrivals(load)].map((due) => ({
+    due,
+    ...(next && { request: next() as NonNullable<DueCall['request']> })
+  }))
+}
+
+/** @returns the milliseconds from the start after which calls are due, in rising order */
+export function* arrivals ({ rate, seconds }: Load): Generator<number> {
   // The gaps between independent callers are distributed exponentially.
   const gap = (): number => -Math.log(1 - Math.random()) * 1000 / rate
-  for (let due = gap(); due < seconds * 1000; due += gap()) {
-    calls.push({ due, ...(next && { request: next() as NonNullable<DueCall['request']> }) })
-  }
-  return calls
+  for (let due = gap(); due < seconds * 1000; due += gap()) yield due
 }

@@ -172,11 +172,13 @@ export function bulkRunner (
   }
 
   async function shopsOf (run: NewRun, targets: Targets | null): Promise<ShopsOfRun> {
+    const hasLimits = run.mode !== 'changes'
+    const found = await sources.accounts.shops(run.shopId ?? undefined, hasLimits ? limitsOf(run, targets) : undefined)
+    // There is nothing to do in a shop without accounts, which often has no key either: a schedule of every five
+    // minutes would store 8,640 rows a month for it.
+    const shops = run.shopId === null ? found.filter(({ accounts }) => accounts > 0) : found
     // Which accounts have changed, each shop's part finds out.
-    if (run.mode === 'changes') {
-      return (await sources.accounts.shops(run.shopId ?? undefined)).map(({ shopId }) => ({ shopId, accounts: 0 }))
-    }
-    return sources.accounts.shops(run.shopId ?? undefined, limitsOf(run, targets))
+    return hasLimits ? shops : shops.map(({ shopId }) => ({ shopId, accounts: 0 }))
   }
 
   /** The shop as the database writes it: a client may send a UUID in capitals. */
