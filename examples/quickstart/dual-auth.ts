@@ -17,7 +17,7 @@ export const app = Fastify({ logger: { level: 'warn' } })
 await app.register(dualAuth, {
   apiKeys,
   jwt: false, // No tokens yet: API keys alone.
-  // 'dual': keys of the owner in the path. Every other route is closed, unless it says otherwise.
+  // 'dual': keys of the owner in the path. Without tokens, no credential opens the other routes.
   policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
 })
 
