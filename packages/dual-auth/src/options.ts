@@ -195,7 +195,7 @@ export interface JwtOptions {
   readonly jwksTimeout?: number
   /** Time between two reads in the background, in milliseconds. @default 600000, ten minutes */
   readonly jwksRefresh?: number
-  /** How long keys are used after they were last read, while the issuer is down, in milliseconds. @default 86400000, a day */
+  /** How long keys are used after they were last read, if the issuer is down, in ms. @default 86400000, a day */
   readonly jwksKeep?: number
 }
 
