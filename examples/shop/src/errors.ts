@@ -234,7 +234,7 @@ export const SHOP_MIGRATION_BLOCKED = createError(
 export const SHOP_MIGRATIONS_PENDING = createError(
   'SHOP_MIGRATIONS_PENDING',
   'Migrations are pending: %s. Run npm run migrate at the root of the repository or in the container, or set ' +
-    'MIGRATE_ON_START=true'
+    'MIGRATE_ON_START=true. Database: %s'
 )
 
 /** At startup, and from commands. Migrations are pending, and a pooler in transaction mode cannot run them. */

@@ -92,9 +92,9 @@ export async function migrate (
  * @throws {@link SHOP_MIGRATIONS_PENDING} if the tables are not up to date
  * @throws {@link SHOP_MIGRATIONS_UNKNOWN}
  */
-export async function refusePending ({ knex }: Database): Promise<void> {
+export async function refusePending ({ knex, place }: Database): Promise<void> {
   const names = await pendingMigrations(knex)
-  if (names.length > 0) throw new SHOP_MIGRATIONS_PENDING(names.join(', '))
+  if (names.length > 0) throw new SHOP_MIGRATIONS_PENDING(names.join(', '), place)
 }
 
 async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
