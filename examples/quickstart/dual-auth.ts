@@ -17,7 +17,7 @@ export const app = Fastify({ logger: { level: 'warn' } })
 await app.register(dualAuth, {
   apiKeys,
   jwt: false, // No tokens yet: API keys alone.
-  // 'dual': keys of the owner in the path. Without tokens, no credential opens the other routes.
+  // 'dual': for keys of the owner in the path. As `jwt` is false, no credential opens the other routes.
   policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
 })
 
@@ -29,7 +29,7 @@ await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 const { plaintext } = await createApiKey(apiKeys, {
   ownerId: 'blue',
   name: 'Label printer',
-  scopes: ['read'], // GET and HEAD. ['read', 'write'] or 'all', without brackets: every method
+  scopes: ['read'], // ['read']: GET and HEAD. ['read', 'write'], or the string 'all': every method
   createdBy: 'me'
 })
 console.log(`KEY=${plaintext}`)
