@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { inSettings } from '../src/settings/option-names.ts'
+import { inSettings, SETTING_OF } from '../src/settings/option-names.ts'
 
 t.test('messages of dual-auth name the settings of the shop', (t) => {
   const wrong = 'jwt.issuer is https://idp.example/, but … says that the issuer is https://idp.example: set ' +
@@ -27,5 +29,13 @@ t.test('messages of dual-auth name the settings of the shop', (t) => {
       ['or set claims.client to azp', 'or set IDP_CLIENT_CLAIM to azp']
     ] as const
   ) t.match(inSettings(text), expected)
+  t.end()
+})
+
+t.test('each is said so by dual-auth: a message that is worded anew would keep its option', (t) => {
+  const folder = fileURLToPath(new URL('.', import.meta.resolve('dual-auth')))
+  const program = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+    .map((file) => readFileSync(`${folder}/${file}`, 'utf8')).join('\n')
+  for (const [option] of SETTING_OF) t.match(program, new RegExp(option.source), option.source)
   t.end()
 })

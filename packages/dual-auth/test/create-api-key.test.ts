@@ -28,20 +28,21 @@ t.test('createApiKey refuses what the management routes refuse, and stores nothi
   const store = memoryStore()
   const request: KeyRequest = { ownerId: OWNER, name: 'Printer', scopes: 'all', createdBy: 'command' }
   const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerOwner: 1 }
-  const NAME = 'request.name must be 1 to 100 characters without control characters and lone surrogates'
-  const SCOPES = "request.scopes must be 'all', or an array of 1 to 64 different names of letters, digits and _.:/-"
+  const NAME = 'createApiKey.name must be 1 to 100 characters without control characters and lone surrogates'
+  const SCOPES =
+    "createApiKey.scopes must be 'all', or an array of 1 to 64 different names of letters, digits and _.:/-"
   for (
     const [wrong, message] of [
       [{ name: '' }, NAME],
       [{ name: 'x'.repeat(101) }, NAME],
       [{ name: 'a\nb' }, NAME],
       [{ name: 'half of \ud83d' }, NAME],
-      [{ ownerId: '' }, 'request.ownerId must be a non-empty string'],
-      [{ createdBy: '' }, 'request.createdBy must be a non-empty string'],
+      [{ ownerId: '' }, 'createApiKey.ownerId must be a non-empty string'],
+      [{ createdBy: '' }, 'createApiKey.createdBy must be a non-empty string'],
       // Ignored, they would make a key that opens everything, or works for ever.
-      [{ scope: ['read'] }, 'request.scope is not an option. Did you mean scopes?'],
-      [{ expires_at: '2099-01-01' }, 'request.expires_at is not an option. Did you mean expiresAt?'],
-      [{ expiresAt: '2099-01-01' as never }, 'request.expiresAt must be a Date, or null'],
+      [{ scope: ['read'] }, 'createApiKey.scope is not an option. Did you mean scopes?'],
+      [{ expires_at: '2099-01-01' }, 'createApiKey.expires_at is not an option. Did you mean expiresAt?'],
+      [{ expiresAt: '2099-01-01' as never }, 'createApiKey.expiresAt must be a Date, or null'],
       [{ scopes: null as never }, SCOPES],
       [{ scopes: undefined as never }, SCOPES],
       [{ scopes: [] }, SCOPES],

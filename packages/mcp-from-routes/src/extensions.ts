@@ -2,10 +2,17 @@ import { check } from './checks.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from './errors.ts'
 import type { Extension, Route } from './extension.ts'
 import { isObject } from './schema/json-schema.ts'
-import type { McpRouteConfig } from './types.ts'
+import type { McpRouteConfig, ToolAnnotations } from './types.ts'
 
 /** The members of `annotations`. */
-const HINTS: readonly string[] = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
+const HINTS = Object.keys(
+  {
+    readOnlyHint: true,
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: true
+  } satisfies Record<keyof ToolAnnotations, true>
+)
 
 /** The keys of `config.mcp` that the core reads. */
 const OWN_KEYS: readonly string[] = [

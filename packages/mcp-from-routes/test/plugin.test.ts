@@ -314,7 +314,7 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
   t.equal(
     error.message,
     `4 routes cannot be tools:
-- GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name. It has no description either (MCP_FROM_ROUTES_NO_OPERATION_ID)
+- GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name. Add schema.description, too (MCP_FROM_ROUTES_NO_OPERATION_ID)
 - POST /a/:id has two inputs named id (path and body). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument (MCP_FROM_ROUTES_NAME_CLASH)
 - GET /ok and GET /ok/:id both have the operationId ok. Give each tagged route its own (MCP_FROM_ROUTES_DUPLICATE_NAME)
 - GET /c* cannot be a tool: its wildcard is not the last segment of its path (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`

@@ -279,8 +279,8 @@ export interface AccountStore {
   readonly changes?: ChangeStore
 
   /**
-   * The shop with `shopId`, or else all shops that have such accounts, each with their number. Without limits: all
-   * shops.
+   * The shop with `shopId`, or else all shops that have such accounts, each with their number: a run over all shops
+   * leaves out those with 0. Without limits: all shops, with the number of all their accounts.
    */
   shops(
     shopId?: string,

@@ -1,5 +1,5 @@
 /** What dual-auth calls its options in messages, and the settings that they come from. */
-const SETTING_OF: ReadonlyArray<readonly [option: RegExp, setting: string]> = [
+export const SETTING_OF: ReadonlyArray<readonly [option: RegExp, setting: string]> = [
   [/\bjwt\.introspection\b/g, 'IDP_INTROSPECTION_ENDPOINT'],
   [/\bjwt\.issuer\b/g, 'IDP_ISSUER'],
   [/\bjwt\.audience\b/g, 'IDP_AUDIENCE'],

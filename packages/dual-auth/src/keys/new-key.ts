@@ -97,7 +97,7 @@ export async function createApiKey (
 ): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
   // With `scope` and `expires_at` ignored, the key would open everything, for ever.
-  settingsBy(REQUEST, request, 'request')
+  settingsBy(REQUEST, request, 'createApiKey')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
   if (!await settings.store.insert(stored, settings.maxPerOwner, onStored)) {
     throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerOwner)

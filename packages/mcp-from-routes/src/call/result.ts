@@ -7,7 +7,7 @@ import { statusText } from './status.ts'
 import { isTooDeep } from '../depth.ts'
 import { narrowingArguments } from '../tool/definition.ts'
 import { isObject } from '../schema/json-schema.ts'
-import { isAsPromised, isDeclared } from '../tool/output.ts'
+import { isAsPromised, isDeclared, isStreamed } from '../tool/output.ts'
 import type { Content, Json, Tool, ToolResult } from '../model.ts'
 import type { InnerResponse } from '../types.ts'
 
@@ -236,12 +236,11 @@ export function decoded ({ headers, body }: Pick<InnerResponse, 'headers' | 'bod
 /** @see [RFC 9110 §8.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.2) */
 const CHARSET = /;\s*charset="?([\w.:-]{1,40})/i
 
-const TEXTUAL =
-  /^text\/|[/+](json|xml|yaml|javascript)$|^application\/(jsonl|x-jsonlines|x-ndjson|x-www-form-urlencoded)$/
+const TEXTUAL = /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-www-form-urlencoded$/
 
 /** Whether a response of that media type is text; without a type it is. */
 export function isTextual (mimeType: string): boolean {
-  return mimeType === '' || TEXTUAL.test(mimeType)
+  return mimeType === '' || TEXTUAL.test(mimeType) || isStreamed(mimeType)
 }
 
 function overLimit (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {

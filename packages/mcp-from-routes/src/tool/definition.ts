@@ -45,7 +45,7 @@ export function wordsOf (
   const name = own ?? operationId
   const text = config.mcp?.description || description || summary
   if (name === undefined || name === '') {
-    throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag, text ? '' : '. It has no description either')
+    throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag, text ? '' : '. Add schema.description, too')
   }
   if (!TOOL_NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)

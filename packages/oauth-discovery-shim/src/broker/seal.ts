@@ -33,10 +33,10 @@ export function checkSecrets (secrets: readonly BrokerSecret[], name: string): v
   must(new Set(secrets.map(({ id }) => id)).size === secrets.length, `${name} must have different ids`)
 }
 
-/** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
 /**
- * What is sealed: the id of a client; a sign-in that waits for consent, in the form; one that is at the provider, as
- * `state`; consents, in a cookie; codes; refresh tokens; the provider's token in the record of a grant.
+ * What a value is for. A value that was sealed for one purpose cannot be opened for another. In this order: the id of
+ * a client; a sign-in that waits for consent, in the form; one at the provider, as `state`; consents, in a cookie;
+ * a code; a refresh token; the provider's token in the record of a grant.
  */
 const PURPOSES = ['client', 'request', 'transaction', 'consent', 'code', 'refresh', 'grant'] as const
 export type Purpose = typeof PURPOSES[number]

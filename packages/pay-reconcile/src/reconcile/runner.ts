@@ -176,7 +176,7 @@ export function bulkRunner (
     const found = await sources.accounts.shops(run.shopId ?? undefined, hasLimits ? limitsOf(run, targets) : undefined)
     // There is nothing to do in a shop without accounts, which often has no key either: a schedule of every five
     // minutes would store 8,640 rows a month for it.
-    const shops = run.shopId === null ? found.filter(({ accounts }) => accounts > 0) : found
+    const shops = run.shopId === null ? found.filter(({ accounts }) => accounts !== 0) : found
     // Which accounts have changed, each shop's part finds out.
     return hasLimits ? shops : shops.map(({ shopId }) => ({ shopId, accounts: 0 }))
   }

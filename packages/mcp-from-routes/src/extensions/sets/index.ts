@@ -1,6 +1,7 @@
-import { isObject, type Table } from '#shared/option-table'
+import type { Table } from '#shared/option-table'
 import { check, PATH, settingsBy, TAGS } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
+import { isObject } from '../../schema/json-schema.ts'
 import { checkTags, hasOneOf } from '../tags.ts'
 
 /** A subset of the tools. */
